@@ -94,6 +94,9 @@ type Config struct {
 	Knowledge Knowledge
 	// N8N are the n8n instances.
 	N8N []N8N
+	// Workflows is the folder of workflow files: an absolute path, or one that begins
+	// with ~/; empty for none.
+	Workflows string
 	// Record is the call history.
 	Record Record
 	// Budget is how many tokens an answer to an agent may have; 0 for the usual number,

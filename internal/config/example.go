@@ -264,6 +264,12 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #  url: http://127.0.0.1:5678
 #  apiKey: ${secret:N8N_API_KEY}
 
+# A folder of workflows, which run around calls: one in each file *.json, and it runs
+# if it says "enabled": true. Changes are noticed. Of a file with a mistake, which the
+# log tells, the last content without one stays in force. These workflows can be
+# changed nowhere else.
+#workflows: ~/genkan/workflows
+
 # Named sets of servers and tools, each at /mcp/p/NAME. Without servers it has all;
 # tools are named as clients name them.
 #profiles:

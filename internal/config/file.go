@@ -35,6 +35,7 @@ type layer struct {
 	embeddings   Embeddings
 	knowledge    Knowledge
 	n8n          []N8N
+	workflows    string
 	record       Record
 	budget       int
 	schemas      *string
@@ -73,6 +74,7 @@ func (l layer) over(below layer) layer {
 		embeddings:   below.embeddings,
 		knowledge:    below.knowledge,
 		n8n:          withN8N(below.n8n, l.n8n),
+		workflows:    below.workflows,
 		record:       below.record,
 		budget:       below.budget,
 		schemas:      cmp.Or(l.schemas, below.schemas),
@@ -180,6 +182,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at, DefaultEmbeddingsWeight) }},
 		{KnowledgeSource, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
 		{N8NSource, func(n *node, at string) { l.n8n = d.n8n(n, at) }},
+		{"workflows", func(n *node, at string) { l.workflows, _ = d.checked(n, at, checkFolder) }},
 		{"record", func(n *node, at string) { d.record(&l.record, n, at) }},
 		{"budget", func(n *node, at string) { l.budget = d.budget(n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},

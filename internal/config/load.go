@@ -154,6 +154,7 @@ func (l layer) config(all *problems) *Config {
 		Embeddings:   l.embeddings,
 		Knowledge:    l.knowledge,
 		N8N:          l.n8n,
+		Workflows:    l.workflows,
 		Record:       l.record.orDefaults(),
 		Budget:       l.budget,
 		Servers:      l.servers,

@@ -63,6 +63,7 @@ cors: {enabled: true, origin: ["https://App.example.com:443", "http://localhost:
 rateLimit: {max: 5, timeWindow: 2000}
 allowedHosts: [Genkan.example.com, "genkan.example.com:8443", "::1"]
 folders: [/srv/projects, ~/.dotfiles, "~"]
+workflows: ~/workflows
 behindProxy: true
 tls: {cert: a.pem, key: b.pem}
 pageSize: 50
@@ -76,6 +77,7 @@ kb: {enabled: false}
 			RateLimit:    RateLimit{Max: 5, TimeWindow: 2 * time.Second},
 			AllowedHosts: []string{"genkan.example.com", "genkan.example.com:8443", "[::1]"},
 			Folders:      []string{"/srv/projects", "~/.dotfiles", "~"},
+			Workflows:    "~/workflows",
 			BehindProxy:  true,
 			TLS:          TLS{CertFile: "a.pem", KeyFile: "b.pem"},
 			PageSize:     50,

@@ -202,6 +202,8 @@ func TestProblems(t *testing.T) {
 			"genkan.yaml:1:21: folders[1] must be an absolute path, …",
 			"genkan.yaml:1:25: folders[2] must be an absolute path, …",
 		}},
+		{"workflows", "workflows: projects\n", []string{"genkan.yaml:1:12: workflows must be an absolute path, or one that begins with ~/"}},
+		{"workflows in a list", "workflows: [/a]\n", []string{"genkan.yaml:1:12: workflows must be text…"}},
 		{"allowed hosts", "allowedHosts: ['*', 'https://x', 'x:y', '']\n", []string{
 			"genkan.yaml:1:16: allowedHosts[0] cannot have a wildcard: any page on the internet could point its own name at this gateway; list each name",
 			"genkan.yaml:1:21: allowedHosts[1] must be a host name or address, …",

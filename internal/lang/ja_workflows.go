@@ -98,4 +98,28 @@ var jaWorkflows = map[string]string{
 	"the last list that it made stands":                             "最後に作られた一覧を使います",
 	"workflow %q lists the tool %q, which the server does not have; it can leave out, rename and describe tools, and keeps the _meta of each": "ワークフロー %q がサーバーにないツール %q を一覧に入れました。ツールの除外、改名、説明の変更はできます。各ツールの _meta は残してください",
 	"workflow %q lists two tools as %q": "ワークフロー %q が二つのツールを %q という名前にしました",
+
+	// What is stored, and tests of workflows.
+	"there is no workflow %q":                  "ワークフロー %q はありません",
+	"there is no version %d of workflow %q":    "版 %d はありません（ワークフロー %q）",
+	"there is no version %d of hook module %q": "版 %d はありません（フックモジュール %q）",
+	"workflow %q has no test %q":               "ワークフロー %q にテスト %q はありません",
+	"%q was changed meanwhile, so this cannot become its version %d; read it again and repeat the change":        "%q はその間に変更されたため、これを版 %d にすることはできません。読み直して、もう一度変更してください",
+	"workflow %q cannot be enabled: its version %d fails the tests %s; mend it or them, or enable it with force": "ワークフロー %q を有効にできません: 版 %d はテスト %s に失敗します。ワークフローかテストを直すか、強制的に有効にしてください",
+	"the answer of test %q must be a JSON object: the result that the server is to have returned":                "テスト %q の answer は JSON オブジェクト（サーバーが返したことにする結果）でなければなりません",
+	"test %q is larger than %d MB, which is the largest that can be kept":                                        "テスト %q は保存できる上限の %d MB を超えています",
+	"workflow %q has %d tests, which is the most that it may have; delete one first":                             "ワークフロー %q のテストは %d 個で、上限に達しています。先に一つ削除してください",
+	"call.params of test %q cannot be used: %s":                                                                  "テスト %q の call.params を使えません: %s",
+	"the tests of workflow %q took longer than %s":                                                               "ワークフロー %q のテストに %s より長くかかりました",
+
+	// The folder of workflow files.
+	"workflow %q is written in the file %s and can only be changed there":                       "ワークフロー %q はファイル %s に書かれており、そこでしか変更できません",
+	"the folder of workflows cannot be read: %s":                                                "ワークフローのフォルダーを読めません: %s",
+	"%s has a workflow with the id %q, too, and is the one that counts":                         "%s にも id が %q のワークフローがあり、そちらを使います",
+	"the folder has more than %d entries, and the others are not read":                          "フォルダーの項目が %d 個を超えています。残りは読みません",
+	"the folder has %d workflow files, and those after the first %d are not read: %s and so on": "フォルダーにワークフローのファイルが %d 個あります。最初の %d 個より後は読みません: %s など",
+	"it is not a regular file":                                                                  "通常のファイルではありません",
+	"it was replaced while it was read":                                                         "読んでいる間に置き換えられました",
+	"it is too large: a file may have %d MB, and all together %d MB":                            "大きすぎます: 一つのファイルは %d MB まで、全部で %d MB までです",
+	"its tests cannot be read: %s":                                                              "tests を読めません: %s",
 }

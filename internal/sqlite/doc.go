@@ -1,8 +1,8 @@
 // Package sqlite is the default store: one SQLite file in the data directory. It
 // implements the interfaces that other packages declare and keeps rows and SQL to
 // itself. Store implements identity.Store, upstream.ListStore,
-// catalog.OverrideStore, config.ServerStore, learn.Store and embed.Store.
-// Store.Knowledge returns the part that implements kb.Store, semantic.Store and
+// catalog.OverrideStore, config.ServerStore, learn.Store, embed.Store and
+// workflow.Store. Store.Knowledge returns the part that implements kb.Store, semantic.Store and
 // plugin.Storage. The suite of package storetest defines what a store must do; the
 // tests here add what is particular to a file that several processes share.
 //

@@ -105,7 +105,7 @@ func handle(t *testing.T, path string) storetest.Stores {
 	s := openPatient(t, path, time.Minute)
 	return storetest.Stores{
 		Identity: s, Lists: s, Overrides: s, Servers: s, Lessons: s, Vectors: s, Knowledge: s.Knowledge(),
-		ItemVectors: s.Knowledge(), PluginValues: s.Knowledge(),
+		ItemVectors: s.Knowledge(), PluginValues: s.Knowledge(), Workflows: s,
 		Another: func(t *testing.T) storetest.Stores { return handle(t, path) },
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"genkan/internal/identity"
 	"genkan/internal/learn"
 	"genkan/internal/upstream"
+	"genkan/internal/workflow"
 )
 
 var (
@@ -32,6 +33,7 @@ var (
 	_ identity.Store        = (*Store)(nil)
 	_ learn.Store           = (*Store)(nil)
 	_ upstream.ListStore    = (*Store)(nil)
+	_ workflow.Store        = (*Store)(nil)
 )
 
 const (

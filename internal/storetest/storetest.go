@@ -23,6 +23,7 @@ import (
 	"genkan/internal/kb/semantic"
 	"genkan/internal/learn"
 	"genkan/internal/upstream"
+	"genkan/internal/workflow"
 )
 
 // Stores is one handle on a database, seen through each port.
@@ -43,6 +44,8 @@ type Stores struct {
 	ItemVectors semantic.Store
 	// PluginValues are what plugins of the knowledge base keep.
 	PluginValues plugin.Storage
+	// Workflows are workflows, their tests and hook modules.
+	Workflows workflow.Store
 	// Another opens a further handle on the same database, as a second process
 	// would. The handle is closed when the test ends.
 	Another func(t *testing.T) Stores
@@ -82,8 +85,10 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"ConcurrentLists":   testConcurrentLists,
 		"ConcurrentOneName": testConcurrentOneName,
 		"Keeper":            testKeeper,
+		"WorkflowSequence":  testWorkflowSequence,
 	}
 	maps.Copy(tests, kbTests())
+	maps.Copy(tests, workflowTests())
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,6 +23,8 @@ type Library struct {
 	clock  func() time.Time
 
 	mu sync.Mutex
+	// loaded is the fingerprint of what the engine has.
+	loaded string
 }
 
 // NewLibrary makes a Library. The environment's Module is the library's own.
@@ -42,6 +44,9 @@ func (l *Library) Load(ctx context.Context) (broken map[string][]Problem, err er
 func (l *Library) load(ctx context.Context) (broken map[string][]Problem, err error) {
 	running, err := l.running(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if l.loaded, err = l.fingerprint(ctx, running); err != nil {
 		return nil, err
 	}
 	env := l.environment(ctx, Module{})
@@ -131,6 +136,8 @@ func (l *Library) save(ctx context.Context, d Definition, base int) (Stored, err
 		}
 	case err != nil:
 		return Stored{}, err
+	case newest.File != "":
+		return Stored{}, ownedByFile(d.ID, newest.File)
 	case newest.Version != base:
 		return Stored{}, gateway.Errorf(gateway.CodeConflict, "workflow %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change", d.ID, newest.Version, base)
 	default:
@@ -141,27 +148,47 @@ func (l *Library) save(ctx context.Context, d Definition, base int) (Stored, err
 	}
 	d.Version++
 	d.UpdatedAt, d.Enabled = now, false
-	return Stored{&d, newest.Running}, l.store.PutWorkflow(ctx, &d)
+	return Stored{Definition: &d, Running: newest.Running}, l.store.PutWorkflow(ctx, &d)
 }
 
 // Enable makes a version of a workflow run; 0 is the newest. A version with problems is
-// refused, and the error names all of them.
+// refused, and the error names all of them. So is one that fails a test.
 func (l *Library) Enable(ctx context.Context, id string, version int) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.enable(ctx, id, version)
+	return l.enable(ctx, id, version, false)
 }
 
-func (l *Library) enable(ctx context.Context, id string, version int) error {
+// ForceEnable is Enable for a version that may fail tests. That is logged.
+func (l *Library) ForceEnable(ctx context.Context, id string, version int) error {
+	return l.enable(ctx, id, version, true)
+}
+
+func (l *Library) enable(ctx context.Context, id string, version int, force bool) error {
 	s, err := l.store.Workflow(ctx, id, version)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case s.File != "":
+		return ownedByFile(id, s.File)
 	}
+	// A version does not change, and tests may take their time.
+	failing, err := l.failing(ctx, id, s.Version)
+	switch {
+	case err != nil && !force:
+		return err
+	case len(failing) > 0 && !force:
+		return gateway.Errorf(gateway.CodeConflict, "workflow %q cannot be enabled: its version %d fails the tests %s; mend it or them, or enable it with force", id, s.Version, strings.Join(failing, ", "))
+	}
+	forced := err != nil || len(failing) > 0
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if problems := Validate(s.Definition, l.environment(ctx, Module{})); len(problems) > 0 {
 		return Invalid(s.ID, problems)
 	}
 	if err := l.store.RunWorkflow(ctx, id, s.Version); err != nil {
 		return err
+	}
+	if forced {
+		l.engine.opt.Log.WarnContext(ctx, "a workflow was enabled by force although tests fail", "workflow", id, "version", s.Version, "tests", failing, "error", err)
 	}
 	_, err = l.load(ctx)
 	return err
@@ -195,6 +222,17 @@ func (l *Library) Disable(ctx context.Context, id string) error {
 
 // Rollback makes an old version the newest, and runs it if the workflow is enabled.
 func (l *Library) Rollback(ctx context.Context, id string, version int) (Stored, error) {
+	s, err := l.restore(ctx, id, version)
+	if err == nil && s.Running != 0 {
+		if err = l.Enable(ctx, id, s.Version); err == nil {
+			s.Running = s.Version
+		}
+	}
+	return s, err
+}
+
+// restore saves an old version as the newest.
+func (l *Library) restore(ctx context.Context, id string, version int) (Stored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	old, err := l.store.Workflow(ctx, id, version)
@@ -205,12 +243,7 @@ func (l *Library) Rollback(ctx context.Context, id string, version int) (Stored,
 	if err != nil {
 		return Stored{}, err
 	}
-	s, err := l.save(ctx, *old.Definition, newest.Version)
-	if err == nil && s.Running != 0 {
-		err = l.enable(ctx, id, s.Version)
-		s.Running = s.Version
-	}
-	return s, err
+	return l.save(ctx, *old.Definition, newest.Version)
 }
 
 // Delete removes a workflow with all its versions.

@@ -1,22 +1,35 @@
 package workflow
 
-import "context"
+import (
+	"context"
+
+	"genkan/internal/gateway"
+)
 
 // Store keeps workflows and hook modules, with all their versions. What may be stored is
-// decided by Library.
+// decided by Library. The error for what does not exist has CodeNotFound.
 type Store interface {
 	// Workflows returns the newest version of each workflow.
 	Workflows(ctx context.Context) ([]Stored, error)
-	// Workflow returns a version of a workflow; 0 is the newest. The error for one that
-	// does not exist has CodeNotFound.
+	// Workflow returns a version of a workflow; 0 is the newest.
 	Workflow(ctx context.Context, id string, version int) (Stored, error)
-	// Versions returns all versions of a workflow, the newest first.
+	// Versions returns all versions of a workflow, the newest first; none for a workflow
+	// that does not exist.
 	Versions(ctx context.Context, id string) ([]*Definition, error)
-	// PutWorkflow adds a version. It has CodeConflict if there is one with that number.
+	// PutWorkflow adds a version. The error has CodeConflict unless its number is the one
+	// after the newest.
 	PutWorkflow(ctx context.Context, d *Definition) error
 	// RunWorkflow says which version runs; 0 is none.
 	RunWorkflow(ctx context.Context, id string, version int) error
+	// DeleteWorkflow removes all versions and tests.
 	DeleteWorkflow(ctx context.Context, id string) error
+
+	// Tests returns the tests of a workflow, by their ids; none for a workflow that does
+	// not exist.
+	Tests(ctx context.Context, workflow string) ([]Test, error)
+	// PutTest adds a test to a workflow, or replaces the one with its id.
+	PutTest(ctx context.Context, workflow string, t Test) error
+	DeleteTest(ctx context.Context, workflow, id string) error
 
 	// Modules, Module, PutModule and DeleteModule are the same for hook modules.
 	Modules(ctx context.Context) ([]Module, error)
@@ -30,6 +43,9 @@ type Stored struct {
 	*Definition
 	// Running is the version that is enabled; 0 if the workflow is not.
 	Running int
+	// File is the file that the workflow is written in, and that alone can change it;
+	// empty if it is in the database.
+	File string
 }
 
 // Module is a script that several hooks use.
@@ -39,4 +55,30 @@ type Module struct {
 	Script      string `json:"script"`
 	Version     int    `json:"version"`
 	UpdatedAt   Millis `json:"updatedAt"`
+}
+
+// NoWorkflow is the error for a version of a workflow that does not exist; 0 is any.
+func NoWorkflow(id string, version int) error {
+	if version == 0 {
+		return gateway.Errorf(gateway.CodeNotFound, "there is no workflow %q", gateway.Short(id))
+	}
+	return gateway.Errorf(gateway.CodeNotFound, "there is no version %d of workflow %q", version, gateway.Short(id))
+}
+
+// NoModule is NoWorkflow for a hook module.
+func NoModule(id string, version int) error {
+	if version == 0 {
+		return gateway.Errorf(gateway.CodeNotFound, "there is no hook module %q", gateway.Short(id))
+	}
+	return gateway.Errorf(gateway.CodeNotFound, "there is no version %d of hook module %q", version, gateway.Short(id))
+}
+
+// NoTest is the error for a test that does not exist.
+func NoTest(workflow, id string) error {
+	return gateway.Errorf(gateway.CodeNotFound, "workflow %q has no test %q", gateway.Short(workflow), gateway.Short(id))
+}
+
+// ChangedMeanwhile is the error for a version whose number is not the next one.
+func ChangedMeanwhile(id string, version int) error {
+	return gateway.Errorf(gateway.CodeConflict, "%q was changed meanwhile, so this cannot become its version %d; read it again and repeat the change", gateway.Short(id), version)
 }

@@ -1,0 +1,319 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"genkan/internal/gateway"
+	"genkan/internal/workflow"
+)
+
+// RunWorkflows runs the part of the suite that is about workflows, for a store that keeps
+// nothing else.
+func RunWorkflows(t *testing.T, open func(t *testing.T) Stores) {
+	for name, test := range workflowTests() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
+	}
+}
+
+func workflowTests() map[string]func(*testing.T, Stores) {
+	return map[string]func(*testing.T, Stores){
+		"Workflows":        testWorkflows,
+		"WorkflowMissing":  testWorkflowMissing,
+		"WorkflowNames":    testWorkflowNames,
+		"WorkflowVersions": testWorkflowVersions,
+		"WorkflowTests":    testWorkflowTests,
+		"WorkflowsAtOnce":  testWorkflowsAtOnce,
+		"HookModules":      testHookModules,
+	}
+}
+
+// newWorkflow is a definition with keys that only an editor knows.
+func newWorkflow(t testing.TB, id string, version int, script string) *workflow.Definition {
+	t.Helper()
+	quoted, err := json.Marshal(script)
+	must(t, err)
+	d, err := workflow.Parse([]byte(`{"name":"名前 <&>","workflowType":"tools/call","nodes":[
+		{"id":"hook","type":"hook","position":{"x":1.50},"data":{"hook":{"script":` + string(quoted) + `,"big":1234567890123456789}}}],
+		"edges":[{"source":"start","target":"hook","sourceHandle":"out","animated":true}],"createdAt":1,"updatedAt":2,
+		"vars":{"key":"${secret:KEY}"},"match":{"tools":["!*__x"]},"viewport":{"zoom":1e2}}`))
+	must(t, err)
+	d.ID, d.Version = id, version
+	return d
+}
+
+func putWorkflow(t testing.TB, s Stores, d *workflow.Definition) {
+	t.Helper()
+	must(t, s.Workflows.PutWorkflow(t.Context(), d))
+}
+
+// wantWorkflows compares what is stored with definitions and the versions that run.
+func wantWorkflows(t testing.TB, s Stores, running []int, want ...*workflow.Definition) {
+	t.Helper()
+	all, err := s.Workflows.Workflows(t.Context())
+	must(t, err)
+	if len(all) != len(want) {
+		t.Fatalf("%d workflows, want %d", len(all), len(want))
+	}
+	for i, d := range want {
+		wantDefinition(t, all[i].Definition, d)
+		if all[i].Running != running[i] || all[i].File != "" {
+			t.Errorf("%q runs version %d, want %d", d.ID, all[i].Running, running[i])
+		}
+	}
+}
+
+func wantDefinition(t testing.TB, got, want *workflow.Definition) {
+	t.Helper()
+	a, err := got.MarshalJSON()
+	must(t, err)
+	b, err := want.MarshalJSON()
+	must(t, err)
+	wantEqual(t, string(a), string(b))
+}
+
+func testWorkflows(t *testing.T, s Stores) {
+	wantWorkflows(t, s, nil)
+	b, a := newWorkflow(t, "b", 1, "one"), newWorkflow(t, "a", 1, "one")
+	putWorkflow(t, s, b)
+	putWorkflow(t, s, a)
+	wantWorkflows(t, s, []int{0, 0}, a, b)
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 1))
+	b2 := newWorkflow(t, "b", 2, "two")
+	putWorkflow(t, s, b2)
+	for _, handle := range []Stores{s, s.Another(t)} {
+		wantWorkflows(t, handle, []int{0, 1}, a, b2)
+		for version, want := range []*workflow.Definition{b2, b, b2} {
+			got, err := handle.Workflows.Workflow(t.Context(), "b", version)
+			must(t, err)
+			wantDefinition(t, got.Definition, want)
+			if got.Running != 1 {
+				t.Errorf("version %d says that %d runs", version, got.Running)
+			}
+		}
+	}
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2))
+	wantWorkflows(t, s, []int{0, 2}, a, b2)
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 0))
+	wantWorkflows(t, s, []int{0, 0}, a, b2)
+
+	// A workflow is deleted with its versions, and one with its id begins anew.
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2))
+	must(t, s.Workflows.DeleteWorkflow(t.Context(), "b"))
+	wantWorkflows(t, s, []int{0}, a)
+	versions, err := s.Workflows.Versions(t.Context(), "b")
+	must(t, err)
+	if len(versions) != 0 {
+		t.Errorf("%d versions are left", len(versions))
+	}
+	wantCode(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "b", 3, "")), gateway.CodeConflict)
+	putWorkflow(t, s, b)
+	wantWorkflows(t, s, []int{0, 0}, a, b)
+}
+
+func testWorkflowMissing(t *testing.T, s Stores) {
+	putWorkflow(t, s, newWorkflow(t, "w", 1, ""))
+	w := s.Workflows
+	for name, err := range map[string]error{
+		"run":              w.RunWorkflow(t.Context(), "none", 0),
+		"run a version":    w.RunWorkflow(t.Context(), "w", 2),
+		"delete":           w.DeleteWorkflow(t.Context(), "none"),
+		"put a test":       w.PutTest(t.Context(), "none", workflow.Test{ID: "t"}),
+		"delete a test":    w.DeleteTest(t.Context(), "w", "none"),
+		"delete a module":  w.DeleteModule(t.Context(), "none"),
+		"read":             second(w.Workflow(t.Context(), "none", 0)),
+		"read a version":   second(w.Workflow(t.Context(), "w", 2)),
+		"a negative one":   second(w.Workflow(t.Context(), "w", -1)),
+		"another case":     second(w.Workflow(t.Context(), "W", 0)),
+		"read a module":    second(w.Module(t.Context(), "none", 0)),
+		"a module, by one": second(w.Module(t.Context(), "w", 1)),
+	} {
+		var e *gateway.Error
+		if !errors.As(err, &e) || e.Code != gateway.CodeNotFound {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, version := range []int{0, 1, 3, -1} {
+		wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "w", version, "")), gateway.CodeConflict)
+		wantCode(t, w.PutModule(t.Context(), workflow.Module{ID: "m", Version: version + version%2}), gateway.CodeConflict)
+	}
+	wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "new", 2, "")), gateway.CodeConflict)
+	wantWorkflows(t, s, []int{0}, newWorkflow(t, "w", 1, "")) // nothing is left of what was refused
+	_, err := w.Workflows(canceled(t))
+	wantCode(t, err, gateway.CodeCanceled)
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func testWorkflowNames(t *testing.T, s Stores) {
+	names := oddNames()
+	var want []*workflow.Definition
+	for _, name := range names {
+		d := newWorkflow(t, name, 1, name)
+		putWorkflow(t, s, d)
+		must(t, s.Workflows.PutTest(t.Context(), name, workflow.Test{ID: name, Name: name}))
+		must(t, s.Workflows.PutModule(t.Context(), workflow.Module{ID: name, Version: 1, Script: name}))
+		want = append(want, d)
+	}
+	slices.SortFunc(want, func(a, b *workflow.Definition) int { return strings.Compare(a.ID, b.ID) })
+	wantWorkflows(t, s, make([]int, len(want)), want...)
+	for _, name := range names {
+		tests, err := s.Workflows.Tests(t.Context(), name)
+		must(t, err)
+		wantEqual(t, tests, []workflow.Test{{ID: name, Name: name}})
+		must(t, s.Workflows.RunWorkflow(t.Context(), name, 1))
+		must(t, s.Workflows.DeleteTest(t.Context(), name, name))
+		must(t, s.Workflows.DeleteWorkflow(t.Context(), name))
+		m, err := s.Workflows.Module(t.Context(), name, 0)
+		must(t, err)
+		wantEqual(t, m.Script, name)
+		must(t, s.Workflows.DeleteModule(t.Context(), name))
+	}
+	wantWorkflows(t, s, nil)
+}
+
+func testWorkflowVersions(t *testing.T, s Stores) {
+	const many = 120 // more than two digits, because 9 must not come after 10
+	for version := 1; version <= many; version++ {
+		putWorkflow(t, s, newWorkflow(t, "w", version, strconv.Itoa(version)))
+	}
+	large := newWorkflow(t, "w", many+1, strings.Repeat("日本語", 1<<18))
+	putWorkflow(t, s, large)
+	wantWorkflows(t, s.Another(t), []int{0}, large)
+	all, err := s.Workflows.Versions(t.Context(), "w")
+	must(t, err)
+	for i, d := range all[1:] {
+		wantDefinition(t, d, newWorkflow(t, "w", many-i, strconv.Itoa(many-i)))
+	}
+	if len(all) != many+1 {
+		t.Errorf("%d versions", len(all))
+	}
+}
+
+func testWorkflowTests(t *testing.T, s Stores) {
+	one := workflow.Test{
+		ID: "one", Name: "一つ", Answer: []byte(`{"content":[]}`),
+		Call:   workflow.TestCall{Params: []byte(`{"arguments":{"n":1234567890123456789}}`), Server: "s", Tool: "t", Client: "c", Annotations: []byte(`{"readOnlyHint":true}`)},
+		Expect: workflow.Expect{Outcome: "denied", Reason: "no", Arguments: []byte(`{}`), Contains: "x", Response: []byte(`{}`)},
+	}
+	two := workflow.Test{ID: "two", Call: workflow.TestCall{Params: []byte(`{}`)}}
+	want := func(id string, want ...workflow.Test) {
+		t.Helper()
+		got, err := s.Another(t).Workflows.Tests(t.Context(), id)
+		must(t, err)
+		wantEqual(t, got, want)
+	}
+	want("w")
+	putWorkflow(t, s, newWorkflow(t, "w", 1, ""))
+	putWorkflow(t, s, newWorkflow(t, "v", 1, ""))
+	for _, test := range []workflow.Test{two, one} {
+		must(t, s.Workflows.PutTest(t.Context(), "w", test))
+	}
+	must(t, s.Workflows.PutTest(t.Context(), "v", two))
+	want("w", one, two)
+	two.Name = "changed"
+	must(t, s.Workflows.PutTest(t.Context(), "w", two))
+	putWorkflow(t, s, newWorkflow(t, "w", 2, "")) // tests are those of all versions
+	want("w", one, two)
+	must(t, s.Workflows.DeleteTest(t.Context(), "w", "one"))
+	want("w", two)
+	must(t, s.Workflows.DeleteWorkflow(t.Context(), "w"))
+	want("w")
+	putWorkflow(t, s, newWorkflow(t, "w", 1, ""))
+	want("w")
+	must(t, s.Workflows.DeleteWorkflow(t.Context(), "w"))
+	two.Name = ""
+	want("v", two)
+}
+
+// testWorkflowsAtOnce: of many who make the same version, one does, and the others are
+// told.
+func testWorkflowsAtOnce(t *testing.T, one Stores) {
+	var won, modules atomic.Int64
+	count := func(n *atomic.Int64, err error) error {
+		var e *gateway.Error
+		if errors.As(err, &e) && e.Code == gateway.CodeConflict {
+			return nil
+		}
+		n.Add(1)
+		return err
+	}
+	must(t, inParallel(one, one.Another(t), func(s Stores, id int) error {
+		for version := 1; version <= rounds; version++ {
+			d := newWorkflow(t, "w", version, strconv.Itoa(id))
+			err := errors.Join(
+				count(&won, s.Workflows.PutWorkflow(t.Context(), d)),
+				count(&modules, s.Workflows.PutModule(t.Context(), workflow.Module{ID: "m", Version: version})),
+			)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	all, err := one.Workflows.Versions(t.Context(), "w")
+	must(t, err)
+	if won.Load() != rounds || modules.Load() != rounds || len(all) != rounds {
+		t.Errorf("%d and %d versions were made, %d are there, want %d", won.Load(), modules.Load(), len(all), rounds)
+	}
+}
+
+func testHookModules(t *testing.T, s Stores) {
+	b := workflow.Module{ID: "b", Version: 1, Description: "説明", Script: "return '<&>\u2028'", UpdatedAt: 1_758_000_000_123}
+	a := workflow.Module{ID: "a", Version: 1}
+	b2 := b
+	b2.Version, b2.Script = 2, "return 2"
+	for _, m := range []workflow.Module{b, a, b2} {
+		must(t, s.Workflows.PutModule(t.Context(), m))
+	}
+	all, err := s.Another(t).Workflows.Modules(t.Context())
+	must(t, err)
+	wantEqual(t, all, []workflow.Module{a, b2})
+	for version, want := range []workflow.Module{b2, b, b2} {
+		got, err := s.Workflows.Module(t.Context(), "b", version)
+		must(t, err)
+		wantEqual(t, got, want)
+	}
+	must(t, s.Workflows.DeleteModule(t.Context(), "b"))
+	all, err = s.Workflows.Modules(t.Context())
+	must(t, err)
+	wantEqual(t, all, []workflow.Module{a})
+	must(t, s.Workflows.PutModule(t.Context(), b))
+}
+
+// testWorkflowSequence: other processes learn of every change, and of nothing else.
+func testWorkflowSequence(t *testing.T, s Stores) {
+	w := s.Workflows
+	ctx := t.Context()
+	for i, step := range []struct {
+		changes bool
+		do      func() error
+	}{
+		{true, func() error { return w.PutWorkflow(ctx, newWorkflow(t, "w", 1, "")) }},
+		{false, func() error { _ = w.PutWorkflow(ctx, newWorkflow(t, "w", 1, "")); return nil }},
+		{true, func() error { return w.RunWorkflow(ctx, "w", 1) }},
+		{false, func() error { _ = w.RunWorkflow(ctx, "w", 2); return nil }},
+		{true, func() error { return w.PutTest(ctx, "w", workflow.Test{ID: "t"}) }},
+		{true, func() error { return w.DeleteTest(ctx, "w", "t") }},
+		{false, func() error { _ = w.DeleteTest(ctx, "w", "t"); return nil }},
+		{true, func() error { return w.PutModule(ctx, workflow.Module{ID: "m", Version: 1}) }},
+		{true, func() error { return w.DeleteModule(ctx, "m") }},
+		{false, func() error { return second(w.Workflows(ctx)) }},
+		{true, func() error { return w.DeleteWorkflow(ctx, "w") }},
+	} {
+		before := sequenceOf(t, s)
+		must(t, step.do())
+		if after := sequenceOf(t, s); (after > before) != step.changes {
+			t.Errorf("step %d moved the change sequence from %d to %d", i, before, after)
+		}
+	}
+}

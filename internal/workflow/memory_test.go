@@ -1,0 +1,183 @@
+package workflow
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"genkan/internal/gateway"
+)
+
+// NewMemory makes a Store in memory.
+func NewMemory(testing.TB) Store { return newMemory() }
+
+// memory is a Store in memory.
+type memory struct {
+	mu        sync.Mutex
+	workflows map[string][]*Definition
+	running   map[string]int
+	modules   map[string][]Module
+	tests     map[string]map[string]Test
+}
+
+func newMemory() *memory {
+	return &memory{workflows: map[string][]*Definition{}, running: map[string]int{}, modules: map[string][]Module{}, tests: map[string]map[string]Test{}}
+}
+
+func (m *memory) Workflows(ctx context.Context) (all []Stored, err error) {
+	if ctx.Err() != nil {
+		return nil, gateway.AsError(ctx.Err())
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(m.workflows)) {
+		versions := m.workflows[id]
+		all = append(all, Stored{Definition: copied(versions[len(versions)-1]), Running: m.running[id]})
+	}
+	return all, nil
+}
+
+// copied is what somebody else reads.
+func copied(d *Definition) *Definition {
+	raw, err := d.MarshalJSON()
+	again := &Definition{}
+	if err == nil {
+		err = json.Unmarshal(raw, again)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return again
+}
+
+// version finds one of several versions; 0 is the last.
+func version[T any](all []T, n int, otherwise error) (found T, err error) {
+	if n = cmp.Or(n, len(all)); n < 1 || n > len(all) {
+		return found, otherwise
+	}
+	return all[n-1], nil
+}
+
+func (m *memory) Workflow(_ context.Context, id string, n int) (Stored, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	d, err := version(m.workflows[id], n, NoWorkflow(id, n))
+	if err != nil {
+		return Stored{}, err
+	}
+	return Stored{Definition: copied(d), Running: m.running[id]}, nil
+}
+
+func (m *memory) Versions(_ context.Context, id string) (all []*Definition, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, d := range m.workflows[id] {
+		all = append(all, copied(d))
+	}
+	slices.Reverse(all)
+	return all, nil
+}
+
+func (m *memory) PutWorkflow(_ context.Context, d *Definition) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if d.Version != len(m.workflows[d.ID])+1 {
+		return ChangedMeanwhile(d.ID, d.Version)
+	}
+	m.workflows[d.ID] = append(m.workflows[d.ID], copied(d))
+	return nil
+}
+
+func (m *memory) RunWorkflow(_ context.Context, id string, n int) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := version(m.workflows[id], n, NoWorkflow(id, n)); err != nil {
+		return err
+	}
+	m.running[id] = n
+	return nil
+}
+
+func (m *memory) DeleteWorkflow(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.workflows[id] == nil {
+		return NoWorkflow(id, 0)
+	}
+	delete(m.workflows, id)
+	delete(m.running, id)
+	delete(m.tests, id)
+	return nil
+}
+
+func (m *memory) Tests(_ context.Context, id string) (all []Test, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, test := range slices.Sorted(maps.Keys(m.tests[id])) {
+		all = append(all, m.tests[id][test])
+	}
+	return all, nil
+}
+
+func (m *memory) PutTest(_ context.Context, id string, t Test) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.workflows[id] == nil {
+		return NoWorkflow(id, 0)
+	}
+	if m.tests[id] == nil {
+		m.tests[id] = map[string]Test{}
+	}
+	m.tests[id][t.ID] = t
+	return nil
+}
+
+func (m *memory) DeleteTest(_ context.Context, id, test string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, ok := m.tests[id][test]; !ok {
+		return NoTest(id, test)
+	}
+	delete(m.tests[id], test)
+	return nil
+}
+
+func (m *memory) Modules(context.Context) (all []Module, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, id := range slices.Sorted(maps.Keys(m.modules)) {
+		versions := m.modules[id]
+		all = append(all, versions[len(versions)-1])
+	}
+	return all, nil
+}
+
+func (m *memory) Module(_ context.Context, id string, n int) (Module, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return version(m.modules[id], n, NoModule(id, n))
+}
+
+func (m *memory) PutModule(_ context.Context, module Module) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if module.Version != len(m.modules[module.ID])+1 {
+		return ChangedMeanwhile(module.ID, module.Version)
+	}
+	m.modules[module.ID] = append(m.modules[module.ID], module)
+	return nil
+}
+
+func (m *memory) DeleteModule(_ context.Context, id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.modules[id] == nil {
+		return NoModule(id, 0)
+	}
+	delete(m.modules, id)
+	return nil
+}

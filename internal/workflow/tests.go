@@ -1,0 +1,299 @@
+package workflow
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// Test is a call that is kept with a workflow, and what the workflow must make of it.
+type Test struct {
+	ID   string   `json:"id"`
+	Name string   `json:"name,omitempty"`
+	Call TestCall `json:"call"`
+	// Answer is the result that the call has; without it, an empty one.
+	Answer json.RawMessage `json:"answer,omitempty"`
+	Expect Expect          `json:"expect"`
+}
+
+// TestCall is the call of a test.
+type TestCall struct {
+	// Params are those of the request, as in MCP.
+	Params json.RawMessage `json:"params,omitempty"`
+	// Server and Tool are the server's own names. Without them, the name in Params is
+	// server__tool.
+	Server string `json:"server,omitempty"`
+	Tool   string `json:"tool,omitempty"`
+	// Annotations are those of the tool, and Client is who calls.
+	Annotations json.RawMessage `json:"annotations,omitempty"`
+	Client      string          `json:"client,omitempty"`
+}
+
+// Expect says what a workflow must make of a call. What is empty is not checked.
+type Expect struct {
+	// Outcome is one of the outcomes of a run, or OutcomeUnmatched.
+	Outcome string `json:"outcome,omitempty"`
+	// Reason is a part of the reason why the call is refused.
+	Reason string `json:"reasonContains,omitempty"`
+	// Arguments are those that are sent to the server.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// Contains is a part of a text in the response, and Response the whole response.
+	Contains string          `json:"responseContains,omitempty"`
+	Response json.RawMessage `json:"response,omitempty"`
+}
+
+// OutcomeUnmatched is the outcome of a test whose call the workflow is not for.
+const OutcomeUnmatched = "unmatched"
+
+// TestResult is what a workflow made of the call of a test.
+type TestResult struct {
+	ID     string `json:"id"`
+	Name   string `json:"name,omitempty"`
+	Passed bool   `json:"passed"`
+	// Mismatches are what the test did not expect.
+	Mismatches []Mismatch `json:"mismatches,omitempty"`
+
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitempty"`
+	// Arguments are those that would have been sent; nil if the run did not come to that.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Response  json.RawMessage `json:"response,omitempty"`
+	Trace     Trace           `json:"-"`
+}
+
+// Mismatch is a part of a result that is not as a test expects it: outcome, reason,
+// arguments or response.
+type Mismatch struct {
+	What string          `json:"what"`
+	Want json.RawMessage `json:"want"`
+	Got  json.RawMessage `json:"got"`
+}
+
+const (
+	mostTests = 200
+	testsTime = time.Minute
+)
+
+// Tests returns the tests of a workflow.
+func (l *Library) Tests(ctx context.Context, id string) ([]Test, error) {
+	if _, err := l.store.Workflow(ctx, id, 0); err != nil {
+		return nil, err
+	}
+	return l.store.Tests(ctx, id)
+}
+
+// SaveTest adds a test to a workflow, or replaces the one with its id.
+func (l *Library) SaveTest(ctx context.Context, id string, t Test) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all, err := l.Tests(ctx, id)
+	if err != nil {
+		return err
+	}
+	raw, encoding := json.Marshal(t)
+	outcomes := []string{"", OutcomeOK, OutcomeDenied, OutcomeFailed, OutcomePassed, OutcomeUnmatched}
+	switch {
+	case !validID(t.ID):
+		return wrongID(t.ID)
+	case encoding != nil || len(t.Answer) > 0 && t.Answer[0] != '{':
+		return gateway.Errorf(gateway.CodeInvalid, "the answer of test %q must be a JSON object: the result that the server is to have returned", t.ID)
+	case !slices.Contains(outcomes, t.Expect.Outcome):
+		return gateway.Errorf(gateway.CodeInvalid, "%s is %q and must be one of %v", "expect.outcome", gateway.Short(t.Expect.Outcome), outcomes[1:])
+	case len(raw) > largestDefinition:
+		return gateway.Errorf(gateway.CodeInvalid, "test %q is larger than %d MB, which is the largest that can be kept", t.ID, largestDefinition/megabyte)
+	case len(all) >= mostTests && !slices.ContainsFunc(all, func(o Test) bool { return o.ID == t.ID }):
+		return gateway.Errorf(gateway.CodeInvalid, "workflow %q has %d tests, which is the most that it may have; delete one first", id, len(all))
+	}
+	if _, err := t.Call.call(ToolsCall); err != nil {
+		return gateway.Errorf(gateway.CodeInvalid, "call.params of test %q cannot be used: %s", t.ID, err)
+	}
+	return l.store.PutTest(ctx, id, t)
+}
+
+// DeleteTest removes a test.
+func (l *Library) DeleteTest(ctx context.Context, id, test string) error {
+	return l.store.DeleteTest(ctx, id, test)
+}
+
+// RunTests runs the tests of a workflow with one of its versions; 0 is the newest.
+// Nothing is sent.
+func (l *Library) RunTests(ctx context.Context, id string, version int) ([]TestResult, error) {
+	s, err := l.store.Workflow(ctx, id, version)
+	if err != nil {
+		return nil, err
+	}
+	tests, err := l.store.Tests(ctx, id)
+	if err != nil || len(tests) == 0 {
+		return nil, err
+	}
+	w, problems := Compile(s.Definition, l.environment(ctx, Module{}))
+	if len(problems) > 0 {
+		return nil, Invalid(id, problems)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, testsTime, gateway.Errorf(gateway.CodeTimeout, "the tests of workflow %q took longer than %s", id, testsTime))
+	defer cancel()
+	results := make([]TestResult, len(tests))
+	for i, t := range tests {
+		results[i] = l.engine.test(ctx, w, t)
+		if ctx.Err() != nil {
+			return nil, gateway.AsError(context.Cause(ctx))
+		}
+	}
+	return results, nil
+}
+
+// failing lists the tests that fail with a version of a workflow.
+func (l *Library) failing(ctx context.Context, id string, version int) (ids []string, err error) {
+	results, err := l.RunTests(ctx, id, version)
+	for _, r := range results {
+		if !r.Passed {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids, err
+}
+
+// test runs one test.
+func (e *Engine) test(ctx context.Context, w *Workflow, t Test) TestResult {
+	got := TestResult{ID: t.ID, Name: t.Name, Outcome: OutcomeUnmatched}
+	call, err := t.Call.call(w.Type)
+	if err != nil { // it was saved for a workflow of another type
+		got.Outcome, got.Reason = OutcomeFailed, err.Error()
+		got.compare(t.Expect)
+		return got
+	}
+	defer call.Release()
+	answer := &gateway.Result{Raw: t.Answer}
+	if len(t.Answer) == 0 {
+		answer.Raw = []byte(`{"` + answerPart[w.Type] + `":[]}`)
+	}
+	answer.IsError = string(jsonrpc.Lookup(answer.Raw, "isError")) == "true"
+	r := e.newRun(ctx, w, call, &chain{})
+	applies := w.match.clients.match(call.Identity.ClientID)
+	if w.Type == ToolsList { // such a workflow gets the tools that it matches
+		applies = applies && w.match.servers.match(call.Tool.Source.Name())
+	} else {
+		applies = applies && w.match.tool(call.Tool)
+	}
+	if applies {
+		applies, err = w.match.applies(ctx, r)
+	}
+	result := answer
+	switch {
+	case err != nil:
+		result, err = e.outcome(r, err, func(context.Context) (*gateway.Result, error) { return answer, nil })
+	case applies:
+		result, err = r.replay(answer)
+	}
+	if applies || err != nil {
+		got.Outcome, got.Trace = r.trace.Outcome, r.trace
+	}
+	if !applies || r.called {
+		got.Arguments = bytes.Clone(r.arguments())
+	}
+	if result != nil {
+		got.Response = result.Raw
+	}
+	if err != nil {
+		got.Reason = err.Error()
+		if e := gateway.AsError(err); e.Err != nil {
+			got.Reason = e.Err.Error()
+		}
+	}
+	got.compare(t.Expect)
+	return got
+}
+
+// call makes the call of a test.
+func (c *TestCall) call(method string) (*gateway.Call, error) {
+	raw := bytes.TrimSpace(c.Params)
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	params, err := jsonrpc.ScanParams(bytes.Clone(raw))
+	if err != nil {
+		return nil, err
+	}
+	kinds := map[string]gateway.Kind{PromptsGet: gateway.KindPrompt, ResourcesRead: gateway.KindResource}
+	name := cmp.Or(jsonrpc.LookupText(raw, "name"), jsonrpc.LookupText(raw, "uri"))
+	server, own, prefixed := strings.Cut(name, "__")
+	if !prefixed {
+		server, own = "", name
+	}
+	definition, err := encode(struct {
+		Name        string          `json:"name"`
+		Annotations json.RawMessage `json:"annotations,omitempty"`
+	}{cmp.Or(c.Tool, own), c.Annotations})
+	return &gateway.Call{
+		Method: method, Params: params, Name: name, Kind: kinds[method],
+		Caller: gateway.Caller{Identity: gateway.Identity{ClientID: c.Client}},
+		Tool:   &gateway.Tool{Name: cmp.Or(c.Tool, own), Exposed: name, Source: testServer(cmp.Or(c.Server, server)), Definition: definition},
+	}, err
+}
+
+// testServer stands for the server of a test's call. It is never called.
+type testServer string
+
+func (s testServer) Name() string                     { return string(s) }
+func (s testServer) List(gateway.Kind) []gateway.Tool { return nil }
+
+func (s testServer) Handle(context.Context, *gateway.Call) (*gateway.Result, error) {
+	return nil, errSkipped
+}
+
+// compare fills in what is not as expected.
+func (r *TestResult) compare(want Expect) {
+	check := func(what string, expected, same bool, want, got any) {
+		if expected && !same {
+			m := Mismatch{What: what}
+			m.Want, _ = encode(want)
+			m.Got, _ = encode(got)
+			r.Mismatches = append(r.Mismatches, m)
+		}
+	}
+	check("outcome", want.Outcome != "", r.Outcome == want.Outcome, want.Outcome, r.Outcome)
+	check("reason", want.Reason != "", strings.Contains(r.Reason, want.Reason), want.Reason, r.Reason)
+	check("arguments", len(want.Arguments) > 0, sameJSON(r.Arguments, want.Arguments), want.Arguments, r.Arguments)
+	check("response", want.Contains != "", contains(decode(r.Response), want.Contains), want.Contains, r.Response)
+	check("response", len(want.Response) > 0, sameJSON(r.Response, want.Response), want.Response, r.Response)
+	r.Passed = len(r.Mismatches) == 0
+}
+
+// sameJSON reports whether two values are the same, whatever their white space and the
+// order of their keys. Numbers are the same if they are written so.
+func sameJSON(a, b []byte) bool { return reflect.DeepEqual(decode(a), decode(b)) }
+
+func decode(raw []byte) (value any) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(&value); err != nil {
+		return errors.New("no JSON")
+	}
+	return value
+}
+
+// contains reports whether one of the texts in a value has a part.
+func contains(value any, part string) bool {
+	switch v := value.(type) {
+	case string:
+		return strings.Contains(v, part)
+	case []any:
+		return slices.ContainsFunc(v, func(each any) bool { return contains(each, part) })
+	case map[string]any:
+		for _, each := range v {
+			if contains(each, part) {
+				return true
+			}
+		}
+	}
+	return false
+}
