@@ -26,6 +26,7 @@ import (
 	"genkan/internal/search"
 	"genkan/internal/setup"
 	"genkan/internal/upstream"
+	"genkan/internal/workflow"
 )
 
 // House is the part of the current house that the edge uses.
@@ -103,6 +104,13 @@ type Options struct {
 	Doctor func(ctx context.Context, servers []string) ([]doctor.Finding, error)
 	// Backup copies the database.
 	Backup func(ctx context.Context) (Backup, error)
+	// Workflows are the workflows, and Engine runs them; nil if there are none.
+	Workflows *workflow.Library
+	Engine    *workflow.Engine
+	// Approvals are the calls that wait for a person, and Traces what workflows did to
+	// calls; nil if there are none.
+	Approvals Approvals
+	Traces    Traces
 	// Calls is the call history, and Record what the configuration keeps of calls.
 	Calls  Calls
 	Record func() config.Record

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -26,6 +27,11 @@ type Calls interface {
 	Show(ctx context.Context, who gateway.Identity, id string) (history.Shown, error)
 	Stats(ctx context.Context, who gateway.Identity, q history.Query) (total history.Stat, tools []history.Stat, err error)
 	Status() history.Status
+	// Recorded and EachRecorded return calls as they were, and Redactor what takes
+	// secrets out of what is shown of them.
+	Recorded(ctx context.Context, who gateway.Identity, id string) (history.Recorded, error)
+	EachRecorded(ctx context.Context, who gateway.Identity, q history.Query) iter.Seq2[history.Recorded, error]
+	Redactor(ctx context.Context) (func([]byte) []byte, error)
 }
 
 // CallHistory answers questions about the call history in the API's form. The command
@@ -107,6 +113,11 @@ func (a *API) getCall(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	if err != nil {
 		a.fail(w, err)
 		return
+	}
+	if id.Admin && a.opt.Traces != nil { // a trace may show what a workflow hides
+		for _, t := range a.opt.Traces.Of(details.ID) {
+			details.Workflows = append(details.Workflows, traceOf(t))
+		}
 	}
 	encode(w, http.StatusOK, details)
 }

@@ -208,7 +208,7 @@ func (a *API) routes() []route {
 			about:  "A bad one leaves everything as it is.",
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
-	}, a.callRoutes(), a.tokenRoutes(), a.secretRoutes(), a.setupRoutes(), a.itemRoutes(), a.upkeepRoutes(), []route{
+	}, a.callRoutes(), a.workflowRoutes(), a.approvalRoutes(), a.tokenRoutes(), a.secretRoutes(), a.setupRoutes(), a.itemRoutes(), a.upkeepRoutes(), []route{
 		a.restoreRoute(),
 		a.backupRoute(),
 		a.doctorRoute(),

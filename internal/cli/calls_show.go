@@ -103,6 +103,12 @@ func (c *command) showCall(out io.Writer, call *client.CallDetails, now time.Tim
 	if call.Response != nil {
 		c.showBody(&b, c.say("Received"), call.Response, call.BytesOut, c.responseText(call.Response.JSON))
 	}
+	for i := range call.Workflows {
+		t := &call.Workflows[i]
+		b.WriteString("\n" + c.say("Workflow %s, version %d: %s in %s.", gateway.Printable(t.Workflow), t.Version, t.Outcome, c.ms(t.TookMillis)) + "\n")
+		b.WriteString(tableText(c.stepRows(t.Steps)))
+		c.stepDetails(&b, t.Steps)
+	}
 	if len(call.Redacted) > 0 {
 		b.WriteString("\n" + c.say("Secrets were taken out, by these rules: %s.", strings.Join(call.Redacted, ", ")) + "\n")
 	}

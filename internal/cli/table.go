@@ -7,10 +7,13 @@ import (
 	"genkan/internal/gateway"
 )
 
-// table prints aligned rows, which have the same number of cells. A cell is one
-// line. Otherwise a line break in a name could make a file of a cloned project show
+// table prints aligned rows.
+func (c *command) table(rows [][]string) { fmt.Fprint(c.std.Out, tableText(rows)) }
+
+// tableText aligns rows, which have the same number of cells. A cell is one line.
+// Otherwise a line break in a name could make a file of a cloned project show
 // a different command than the one that would run.
-func (c *command) table(rows [][]string) {
+func tableText(rows [][]string) string {
 	const gap = 2
 	widest := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -20,6 +23,7 @@ func (c *command) table(rows [][]string) {
 			widest[i] = max(widest[i], width(cell))
 		}
 	}
+	var text strings.Builder
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
@@ -28,8 +32,9 @@ func (c *command) table(rows [][]string) {
 				line.WriteString(strings.Repeat(" ", widest[i]-width(cell)+gap))
 			}
 		}
-		fmt.Fprintln(c.std.Out, strings.TrimRight(line.String(), " "))
+		text.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 	}
+	return text.String()
 }
 
 // indented indents a foreign text under a heading, so that none of its lines looks

@@ -83,6 +83,8 @@ type CallDetails struct {
 	Request  *CallBody  `json:"request,omitempty" doc:"The params of the request."`
 	Response *CallBody  `json:"response,omitempty" doc:"The result, or the error that the server answered with."`
 	Redacted []string   `json:"redacted" doc:"The rules by which secrets were taken out of request and response."`
+
+	Workflows []WorkflowTrace `json:"workflows,omitempty" doc:"For admins: what workflows did to the call, if it is one of the last calls since genkan started."`
 }
 
 // CallTiming says where the time of a call went.

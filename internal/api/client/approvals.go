@@ -1,0 +1,52 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Approval is a call that waits for a person's decision.
+type Approval struct {
+	ID        string    `json:"id"`
+	Workflow  string    `json:"workflow"`
+	Node      string    `json:"node"`
+	Message   string    `json:"message,omitempty" doc:"What the workflow asks."`
+	Call      string    `json:"call,omitempty" doc:"The id of the call."`
+	Client    string    `json:"client"`
+	Server    string    `json:"server,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Arguments string    `json:"arguments" doc:"Without secrets."`
+	Hash      string    `json:"hash" doc:"Of the tool's name and the arguments. A call whose arguments change after the decision is refused."`
+	AskedAt   time.Time `json:"askedAt"`
+	ExpiresAt time.Time `json:"expiresAt" doc:"When the call is denied unless somebody decides."`
+}
+
+// ApprovalList lists the pending approvals.
+type ApprovalList struct {
+	Approvals []Approval `json:"approvals" doc:"The oldest comes first."`
+}
+
+// ApprovalDecision decides an approval.
+type ApprovalDecision struct {
+	Decision string `json:"decision" doc:"approve or deny."`
+}
+
+// The decisions.
+const (
+	Approve = "approve"
+	Deny    = "deny"
+)
+
+// Approvals lists the pending approvals.
+func (c *Client) Approvals(ctx context.Context) (ApprovalList, error) {
+	var out ApprovalList
+	return out, c.do(ctx, http.MethodGet, "/v1/approvals", nil, &out)
+}
+
+// Decide decides a pending approval.
+func (c *Client) Decide(ctx context.Context, id, decision string) error {
+	var out Done
+	return c.do(ctx, http.MethodPost, "/v1/approvals/"+url.PathEscape(id), ApprovalDecision{decision}, &out)
+}

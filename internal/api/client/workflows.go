@@ -1,0 +1,321 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// Workflow is a workflow without its definition.
+type Workflow struct {
+	ID          string    `json:"id"`
+	Name        string    `json:"name"`
+	Description string    `json:"description,omitempty"`
+	Type        string    `json:"workflowType" doc:"The method of the calls that it is for: tools/call, tools/list, prompts/get or resources/read."`
+	Enabled     bool      `json:"enabled" doc:"Whether a version of it runs."`
+	Running     int       `json:"runningVersion,omitempty" doc:"The version that runs."`
+	Newest      int       `json:"newestVersion"`
+	Order       int       `json:"order" doc:"The workflow with the lowest sees a call first and its answer last."`
+	Mode        string    `json:"mode" doc:"enforce; or shadow, if it only watches."`
+	Problems    int       `json:"problemCount" doc:"How many things keep the newest version from being enabled."`
+	Source      string    `json:"source" doc:"Where it is kept: database, or file if it can only be changed in its file."`
+	UpdatedAt   time.Time `json:"updatedAt" doc:"When the newest version was made."`
+}
+
+// WorkflowList lists the workflows.
+type WorkflowList struct {
+	Workflows []Workflow `json:"workflows" doc:"By order and id."`
+}
+
+// WorkflowDetails is a version of a workflow.
+type WorkflowDetails struct {
+	Workflow
+	Version    int               `json:"version" doc:"The version of definition and problems."`
+	Definition json.RawMessage   `json:"definition"`
+	Found      []WorkflowProblem `json:"problems" doc:"What keeps this version from being enabled."`
+}
+
+// WorkflowProblem is something that is wrong with a definition.
+type WorkflowProblem struct {
+	Node   string `json:"node,omitempty" doc:"The node that has it; nothing for the whole workflow."`
+	Reason string `json:"reason"`
+	Line   int    `json:"line,omitempty" doc:"In the script or expression, from 1."`
+	Column int    `json:"column,omitempty"`
+}
+
+// WorkflowCheck says whether a definition can be enabled.
+type WorkflowCheck struct {
+	Valid    bool              `json:"valid"`
+	Problems []WorkflowProblem `json:"problems"`
+}
+
+// EnableRequest asks for a version to run.
+type EnableRequest struct {
+	Version int  `json:"version,omitempty" doc:"The newest unless said."`
+	Force   bool `json:"force,omitempty" doc:"Enable it though its tests fail. The log notes it."`
+}
+
+// RollbackRequest asks for an old version to become the newest.
+type RollbackRequest struct {
+	Version int `json:"version"`
+}
+
+// WorkflowVersion is one version of a workflow.
+type WorkflowVersion struct {
+	Version   int       `json:"version"`
+	Name      string    `json:"name"`
+	UpdatedAt time.Time `json:"updatedAt"`
+	Running   bool      `json:"running"`
+}
+
+// WorkflowVersions lists the versions of a workflow.
+type WorkflowVersions struct {
+	Versions []WorkflowVersion `json:"versions" doc:"The newest comes first."`
+}
+
+// WorkflowExport has workflows and the hook modules that they may refer to.
+type WorkflowExport struct {
+	Workflows   []json.RawMessage `json:"workflows" doc:"Definitions."`
+	HookModules []NewHookModule   `json:"hookModules,omitempty"`
+}
+
+// WorkflowImport says what an import did.
+type WorkflowImport struct {
+	Workflows   []ImportedWorkflow `json:"workflows"`
+	HookModules []ImportedWorkflow `json:"hookModules"`
+}
+
+// ImportedWorkflow is a workflow or hook module that was imported.
+type ImportedWorkflow struct {
+	ID       string `json:"id"`
+	Version  int    `json:"version"`
+	Status   string `json:"status" doc:"added, changed or unchanged."`
+	Problems int    `json:"problemCount" doc:"How many things keep it from being enabled."`
+}
+
+// WorkflowStats are figures about the nodes of a workflow since genkan started.
+type WorkflowStats struct {
+	Nodes []NodeStats `json:"nodes" doc:"Those that have run, in the order of the definition that runs."`
+}
+
+// NodeStats are figures about a node.
+type NodeStats struct {
+	Node      string  `json:"node"`
+	Runs      int64   `json:"runs"`
+	Errors    int64   `json:"errors"`
+	P50Millis float64 `json:"p50Millis" doc:"Half of the last runs took no longer."`
+	P95Millis float64 `json:"p95Millis" doc:"Of 100 of the last runs, 95 took no longer."`
+}
+
+// ReplayRequest asks what a workflow makes of a call of the history.
+type ReplayRequest struct {
+	Call       string          `json:"call" doc:"The id of the call."`
+	Definition json.RawMessage `json:"definition,omitempty" doc:"A draft to try in place of what is stored."`
+	Version    int             `json:"version,omitempty" doc:"The newest unless said."`
+}
+
+// ReplayResult is what a workflow makes of a call of the history.
+type ReplayResult struct {
+	Call    string          `json:"call"`
+	Matched bool            `json:"matched" doc:"Whether the workflow is for the call. It was not run if not."`
+	Trace   *WorkflowTrace  `json:"trace,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty" doc:"What the caller would get, without secrets."`
+	Error   string          `json:"error,omitempty" doc:"The error that the caller would get."`
+}
+
+// BacktestRequest asks what a workflow makes of the last calls of the history.
+type BacktestRequest struct {
+	Last       int             `json:"last,omitempty" doc:"How many calls, from 1 to 100,000; 1,000 unless said."`
+	Since      string          `json:"since,omitempty" doc:"Only calls that ended at this time of RFC 3339 or later, or in the last 10m, 2h or 7d."`
+	Definition json.RawMessage `json:"definition,omitempty" doc:"A draft to try in place of what is stored."`
+	Version    int             `json:"version,omitempty" doc:"The newest unless said."`
+}
+
+// BacktestResult counts what a workflow makes of calls.
+type BacktestResult struct {
+	Calls       int               `json:"calls" doc:"Calls that the workflow was run on: denied, changed, failed and unchanged."`
+	Denied      int               `json:"denied"`
+	Changed     int               `json:"changed" doc:"The call, its answer or both."`
+	Failed      int               `json:"failed" doc:"The workflow failed."`
+	Unchanged   int               `json:"unchanged"`
+	Asked       int               `json:"asked" doc:"For how many a person would have been asked. They count as if the person had agreed."`
+	Unmatched   int               `json:"unmatched" doc:"Calls that the workflow is not for."`
+	Skipped     int               `json:"skipped" doc:"Calls that cannot be replayed: they are too long to be kept whole, nothing of them is kept, or they did not reach a server."`
+	Cut         int               `json:"cut" doc:"Those of skipped that were too long."`
+	Partial     bool              `json:"partial,omitempty" doc:"It ran out of time, and older calls were not tried."`
+	P50Millis   float64           `json:"p50Millis" doc:"What the workflow adds to half of the calls at most."`
+	P95Millis   float64           `json:"p95Millis" doc:"What it adds to 95 of 100 calls at most."`
+	BytesBefore int64             `json:"bytesBefore" doc:"The size of the answers as the servers gave them, without those of refused calls."`
+	BytesAfter  int64             `json:"bytesAfter" doc:"Their size as callers would get them."`
+	Examples    []BacktestExample `json:"examples" doc:"Some of the calls that were denied, changed or failed."`
+}
+
+// BacktestExample is a call that a workflow does something about.
+type BacktestExample struct {
+	Call    string `json:"call"`
+	Outcome string `json:"outcome" doc:"denied, failed or changed."`
+}
+
+// WorkflowTrace is what a run of a workflow did. Secrets are taken out.
+type WorkflowTrace struct {
+	Workflow   string         `json:"workflow"`
+	Version    int            `json:"version"`
+	Mode       string         `json:"mode"`
+	StartedAt  time.Time      `json:"startedAt"`
+	Outcome    string         `json:"outcome" doc:"ok, denied, failed, passed (it failed and let the call pass), call_failed (the call itself failed) or dropped (it did not run, because too much waited)."`
+	Changed    bool           `json:"changed" doc:"Whether the call or its answer was changed."`
+	Sent       bool           `json:"sent" doc:"Whether the call was sent on."`
+	Detached   bool           `json:"detached,omitempty" doc:"It is that of a hook that nobody waited for."`
+	TookMillis float64        `json:"tookMillis" doc:"What its nodes took, without the call."`
+	Steps      []WorkflowStep `json:"steps"`
+}
+
+// WorkflowStep is what one node did.
+type WorkflowStep struct {
+	Node        string          `json:"node"`
+	Type        string          `json:"type,omitempty"`
+	Status      string          `json:"status" doc:"ok, error, timeout, oom, crashed, skipped, denied or dropped."`
+	Handle      string          `json:"handle,omitempty" doc:"The way out that it took."`
+	QueueMillis float64         `json:"queueMillis" doc:"Waiting for a worker."`
+	RunMillis   float64         `json:"runMillis"`
+	WaitMillis  float64         `json:"waitMillis" doc:"The part of runMillis in which a script waited for what it had asked for."`
+	BytesIn     int             `json:"bytesIn,omitempty"`
+	BytesOut    int             `json:"bytesOut,omitempty"`
+	Patch       json.RawMessage `json:"patch,omitempty" doc:"What it changed, as a JSON Patch of {request, response}."`
+	Console     []ConsoleLine   `json:"console,omitempty"`
+	Error       string          `json:"error,omitempty"`
+	Line        int             `json:"line,omitempty" doc:"Of the error, in the script."`
+	Column      int             `json:"column,omitempty"`
+}
+
+// ConsoleLine is what a script printed.
+type ConsoleLine struct {
+	Level string `json:"level"`
+	Text  string `json:"text"`
+}
+
+// HookModule is a script that several hooks use.
+type HookModule struct {
+	ID          string    `json:"id"`
+	Description string    `json:"description,omitempty"`
+	Version     int       `json:"version"`
+	UpdatedAt   time.Time `json:"updatedAt"`
+	Workflows   []string  `json:"workflows" doc:"The workflows whose newest or running version uses it."`
+	Script      string    `json:"script,omitempty" doc:"Not in lists."`
+}
+
+// HookModuleList lists the hook modules.
+type HookModuleList struct {
+	HookModules []HookModule `json:"hookModules"`
+}
+
+// NewHookModule is the next version of a hook module.
+type NewHookModule struct {
+	ID          string `json:"id,omitempty" doc:"As in the path."`
+	Description string `json:"description,omitempty"`
+	Script      string `json:"script"`
+}
+
+func workflowPath(id, rest string) string { return "/v1/workflows/" + url.PathEscape(id) + rest }
+
+// versionQuery is the query for a version; 0 is the newest.
+func versionQuery(name string, version int) string {
+	if version == 0 {
+		return ""
+	}
+	return "?" + name + "=" + strconv.Itoa(version)
+}
+
+// Workflows lists the workflows.
+func (c *Client) Workflows(ctx context.Context) (WorkflowList, error) {
+	var out WorkflowList
+	return out, c.do(ctx, http.MethodGet, "/v1/workflows", nil, &out)
+}
+
+// Workflow shows a version of a workflow; 0 is the newest.
+func (c *Client) Workflow(ctx context.Context, id string, version int) (WorkflowDetails, error) {
+	var out WorkflowDetails
+	return out, c.do(ctx, http.MethodGet, workflowPath(id, versionQuery("version", version)), nil, &out)
+}
+
+// PutWorkflow stores a definition as the next version, as a draft. base is the version
+// that it was made of; 0 takes that of the definition.
+func (c *Client) PutWorkflow(ctx context.Context, id string, definition json.RawMessage, base int) (WorkflowDetails, error) {
+	var out WorkflowDetails
+	return out, c.do(ctx, http.MethodPut, workflowPath(id, versionQuery("base", base)), definition, &out)
+}
+
+// DeleteWorkflow deletes a workflow with all its versions.
+func (c *Client) DeleteWorkflow(ctx context.Context, id string) error {
+	var out Done
+	return c.do(ctx, http.MethodDelete, workflowPath(id, ""), nil, &out)
+}
+
+// CheckWorkflow says whether a definition can be enabled.
+func (c *Client) CheckWorkflow(ctx context.Context, definition json.RawMessage) (WorkflowCheck, error) {
+	var out WorkflowCheck
+	return out, c.do(ctx, http.MethodPost, "/v1/workflows/validate", definition, &out)
+}
+
+// EnableWorkflow makes a version of a workflow run.
+func (c *Client) EnableWorkflow(ctx context.Context, id string, in EnableRequest) (Workflow, error) {
+	var out Workflow
+	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/enable"), in, &out)
+}
+
+// DisableWorkflow stops a workflow.
+func (c *Client) DisableWorkflow(ctx context.Context, id string) (Workflow, error) {
+	var out Workflow
+	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/disable"), nil, &out)
+}
+
+// WorkflowVersions lists the versions of a workflow.
+func (c *Client) WorkflowVersions(ctx context.Context, id string) (WorkflowVersions, error) {
+	var out WorkflowVersions
+	return out, c.do(ctx, http.MethodGet, workflowPath(id, "/versions"), nil, &out)
+}
+
+// RollbackWorkflow makes an old version the newest.
+func (c *Client) RollbackWorkflow(ctx context.Context, id string, version int) (Workflow, error) {
+	var out Workflow
+	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/rollback"), RollbackRequest{version}, &out)
+}
+
+// ExportWorkflow returns the definition of a version of a workflow; 0 is the newest.
+func (c *Client) ExportWorkflow(ctx context.Context, id string, version int) (json.RawMessage, error) {
+	var out json.RawMessage
+	return out, c.do(ctx, http.MethodGet, workflowPath(id, "/export"+versionQuery("version", version)), nil, &out)
+}
+
+// ExportWorkflows returns all workflows and hook modules.
+func (c *Client) ExportWorkflows(ctx context.Context) (WorkflowExport, error) {
+	var out WorkflowExport
+	return out, c.do(ctx, http.MethodGet, "/v1/workflows/export", nil, &out)
+}
+
+// ImportWorkflows stores a definition, or all that an export has, as drafts.
+func (c *Client) ImportWorkflows(ctx context.Context, in json.RawMessage) (WorkflowImport, error) {
+	var out WorkflowImport
+	return out, c.do(ctx, http.MethodPost, "/v1/workflows/import", in, &out)
+}
+
+// WorkflowStats returns figures about the nodes of a workflow.
+func (c *Client) WorkflowStats(ctx context.Context, id string) (WorkflowStats, error) {
+	var out WorkflowStats
+	return out, c.do(ctx, http.MethodGet, workflowPath(id, "/stats"), nil, &out)
+}
+
+// ReplayWorkflow runs a workflow on a call of the history.
+func (c *Client) ReplayWorkflow(ctx context.Context, id string, in ReplayRequest) (ReplayResult, error) {
+	var out ReplayResult
+	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/replay"), in, &out)
+}
+
+// BacktestWorkflow runs a workflow on the last calls of the history.
+func (c *Client) BacktestWorkflow(ctx context.Context, id string, in BacktestRequest) (BacktestResult, error) {
+	var out BacktestResult
+	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/backtest"), in, &out)
+}

@@ -1,0 +1,581 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/workflow"
+)
+
+// anyObject is a body or answer that is a JSON object of any form.
+type anyObject = map[string]json.RawMessage
+
+func (a *API) workflowRoutes() []route {
+	var (
+		badInput    = restErrorOf(gateway.CodeInvalid)
+		noSuchThing = restErrorOf(gateway.CodeNotFound)
+		inTheWay    = restErrorOf(gateway.CodeConflict)
+		version     = query{name: "version", kind: "integer", about: "The newest unless said.", least: 1, most: math.MaxInt32}
+		base        = query{name: "base", kind: "integer", about: "The version that the change was made to. The header If-Match says the same.", least: 1, most: math.MaxInt32}
+	)
+	list := []route{
+		{
+			method: "GET", path: "/v1/workflows", id: "listWorkflows", summary: "List the workflows",
+			answer: client.WorkflowList{}, serve: a.listWorkflows,
+		},
+		{
+			method: "GET", path: "/v1/workflows/{id}", id: "getWorkflow", summary: "Show a workflow with its definition",
+			about: "The ETag is the newest version, for If-Match.",
+			query: []query{version}, answer: client.WorkflowDetails{}, failures: []restError{noSuchThing}, serve: a.getWorkflow,
+		},
+		{
+			method: "PUT", path: "/v1/workflows/{id}", id: "putWorkflow", summary: "Store the next version of a workflow, as a draft",
+			about: "The body is a definition. The version that runs stays until another is enabled. A workflow that exists is changed only if the version that the change was made to is its newest: base, or If-Match, or version in the definition.",
+			query: []query{base}, body: anyObject{}, answer: client.WorkflowDetails{}, failures: []restError{inTheWay}, serve: a.putWorkflow,
+		},
+		{
+			method: "DELETE", path: "/v1/workflows/{id}", id: "deleteWorkflow", summary: "Delete a workflow with all its versions",
+			answer: client.Done{}, failures: []restError{noSuchThing, inTheWay}, serve: a.deleteWorkflow,
+		},
+		{
+			method: "POST", path: "/v1/workflows/validate", id: "validateWorkflow", summary: "Check whether a definition can be enabled",
+			about: "Nothing is stored. A definition with problems is an answer with valid false.",
+			body:  anyObject{}, answer: client.WorkflowCheck{}, serve: a.validateWorkflow,
+		},
+		{
+			method: "POST", path: "/v1/workflows/{id}/enable", id: "enableWorkflow", summary: "Make a version of a workflow run",
+			about: "Calls that are under way end with the version that they began with. A version with problems is refused.",
+			body:  client.EnableRequest{}, answer: client.Workflow{}, failures: []restError{noSuchThing, inTheWay}, serve: a.enableWorkflow,
+		},
+		{
+			method: "POST", path: "/v1/workflows/{id}/disable", id: "disableWorkflow", summary: "Stop a workflow",
+			answer: client.Workflow{}, failures: []restError{noSuchThing, inTheWay}, serve: a.disableWorkflow,
+		},
+		{
+			method: "GET", path: "/v1/workflows/{id}/versions", id: "listWorkflowVersions", summary: "List the versions of a workflow",
+			answer: client.WorkflowVersions{}, failures: []restError{noSuchThing}, serve: a.listVersions,
+		},
+		{
+			method: "POST", path: "/v1/workflows/{id}/rollback", id: "rollbackWorkflow", summary: "Make an old version the newest again",
+			about: "It becomes a new version, which runs if the workflow is enabled.",
+			body:  client.RollbackRequest{}, answer: client.Workflow{}, failures: []restError{noSuchThing, inTheWay}, serve: a.rollbackWorkflow,
+		},
+		{
+			method: "GET", path: "/v1/workflows/{id}/export", id: "exportWorkflow", summary: "Get the definition of a workflow",
+			query: []query{version}, answer: anyObject{}, failures: []restError{noSuchThing}, serve: a.exportWorkflow,
+		},
+		{
+			method: "GET", path: "/v1/workflows/export", id: "exportWorkflows", summary: "Get all workflows and hook modules",
+			answer: client.WorkflowExport{}, serve: a.exportWorkflows,
+		},
+		{
+			method: "POST", path: "/v1/workflows/import", id: "importWorkflows", summary: "Store workflows and hook modules",
+			about: "The body is a definition, or what exportWorkflows answers. A workflow that exists gets a new version. All are drafts: what runs stays.",
+			body:  anyObject{}, answer: client.WorkflowImport{}, failures: []restError{inTheWay}, serve: a.importWorkflows,
+		},
+		{
+			method: "GET", path: "/v1/workflows/{id}/stats", id: "workflowStats", summary: "Show how often the nodes of a workflow ran, and how long they took",
+			answer: client.WorkflowStats{}, failures: []restError{noSuchThing}, serve: a.workflowStats,
+		},
+		{
+			method: "POST", path: "/v1/workflows/{id}/replay", id: "replayWorkflow", summary: "Try a workflow on a call of the history",
+			about: "The server's answer is the one that it gave then. Nothing is sent, asked, fetched or kept.",
+			body:  client.ReplayRequest{}, answer: client.ReplayResult{}, failures: []restError{noSuchThing, inTheWay}, serve: a.replayWorkflow,
+		},
+		{
+			method: "POST", path: "/v1/workflows/{id}/backtest", id: "backtestWorkflow", summary: "Try a workflow on the last calls of the history",
+			about: "As replay, on many calls. It takes a minute at most.",
+			body:  client.BacktestRequest{}, answer: client.BacktestResult{}, failures: []restError{noSuchThing, inTheWay}, serve: a.backtestWorkflow,
+		},
+		{
+			method: "GET", path: "/v1/hook-modules", id: "listHookModules", summary: "List the scripts that hooks of several workflows use",
+			answer: client.HookModuleList{}, serve: a.listModules,
+		},
+		{
+			method: "GET", path: "/v1/hook-modules/{id}", id: "getHookModule", summary: "Show a hook module with its script",
+			query: []query{version}, answer: client.HookModule{}, failures: []restError{noSuchThing}, serve: a.getModule,
+		},
+		{
+			method: "PUT", path: "/v1/hook-modules/{id}", id: "putHookModule", summary: "Store the next version of a hook module",
+			about: "Workflows that refer to it without a version run it at once. It is refused if one of them could not.",
+			query: []query{base}, body: client.NewHookModule{}, answer: client.HookModule{}, failures: []restError{inTheWay}, serve: a.putModule,
+		},
+		{
+			method: "DELETE", path: "/v1/hook-modules/{id}", id: "deleteHookModule", summary: "Delete a hook module that no workflow uses",
+			answer: client.Done{}, failures: []restError{noSuchThing, inTheWay}, serve: a.deleteModule,
+		},
+	}
+	for i := range list {
+		list[i].who = forAdmins
+		list[i].failures = append(list[i].failures, badInput, restErrorOf(gateway.CodeUnavailable))
+		list[i].serve = a.withWorkflows(list[i].serve)
+	}
+	return list
+}
+
+// withWorkflows refuses requests if there are no workflows, and names the subject of
+// changes.
+func (a *API) withWorkflows(serve handler) handler {
+	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+		if a.opt.Workflows == nil || a.opt.Engine == nil {
+			a.fail(w, gateway.Errorf(gateway.CodeUnavailable, "this genkan runs no workflows"))
+			return
+		}
+		concerns(w, r.PathValue("id"))
+		serve(w, r, id)
+	}
+}
+
+// workflowOf describes a workflow.
+func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
+	return client.Workflow{
+		ID: s.ID, Name: s.Name, Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
+		Order: s.Order, Mode: cmp.Or(s.Mode, "enforce"), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
+		Source: client.SourceDatabase, UpdatedAt: s.UpdatedAt.Time().UTC(),
+	}
+}
+
+func (a *API) listWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	all, err := a.opt.Workflows.Workflows(r.Context())
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	slices.SortFunc(all, func(a, b workflow.Stored) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID)) })
+	out := client.WorkflowList{Workflows: []client.Workflow{}}
+	for _, s := range all {
+		out.Workflows = append(out.Workflows, a.workflowOf(r, s))
+	}
+	encode(w, http.StatusOK, out)
+}
+
+// sendWorkflow answers with the newest version of a workflow, without its definition.
+func (a *API) sendWorkflow(w http.ResponseWriter, r *http.Request) {
+	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0)
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, a.workflowOf(r, s))
+}
+
+// sendDetails answers with a version of a workflow.
+func (a *API) sendDetails(w http.ResponseWriter, r *http.Request, version int) {
+	newest, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0)
+	shown := newest
+	if err == nil && version != 0 {
+		shown, err = a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), version)
+	}
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	out := client.WorkflowDetails{
+		Workflow: a.workflowOf(r, newest), Version: shown.Version,
+		Found: a.problemsOf(a.opt.Workflows.Validate(r.Context(), shown.Definition)),
+	}
+	if out.Definition, err = exported(shown); err != nil {
+		a.fail(w, err)
+		return
+	}
+	w.Header().Set("ETag", `"`+strconv.Itoa(newest.Version)+`"`)
+	encode(w, http.StatusOK, out)
+}
+
+// exported is the definition of a version that says whether it is enabled.
+func exported(s workflow.Stored) (json.RawMessage, error) {
+	d := *s.Definition
+	d.Enabled = s.Running == d.Version
+	return json.Marshal(d)
+}
+
+func (a *API) problemsOf(problems []workflow.Problem) []client.WorkflowProblem {
+	out := []client.WorkflowProblem{}
+	for _, p := range problems {
+		out = append(out, client.WorkflowProblem{Node: p.Node, Reason: a.language().Text(p.Reason), Line: p.Line, Column: p.Column})
+	}
+	return out
+}
+
+func (a *API) getWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	a.sendDetails(w, r, numberIn(r.URL.Query(), "version", 0))
+}
+
+// definitionIn reads a body that is a definition.
+func (a *API) definitionIn(w http.ResponseWriter, r *http.Request) (*workflow.Definition, bool) {
+	body, status, wrong := readBody(w, r)
+	if wrong != nil {
+		a.refuseBody(w, status, wrong)
+		return nil, false
+	}
+	d, err := parseDefinition(body)
+	if err != nil {
+		a.fail(w, err)
+		return nil, false
+	}
+	return d, true
+}
+
+// parseDefinition reads a definition in which no key stands twice.
+func parseDefinition(raw []byte) (*workflow.Definition, error) {
+	d, err := workflow.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	if jsonrpc.TypeOf(raw) != "object" {
+		return nil, invalid("the body is not what was expected: %s", gateway.Textf("it must be an object"))
+	}
+	if err := jsonrpc.CheckUnique(raw); err != nil {
+		return nil, invalid("the body is not what was expected: %s", err)
+	}
+	return d, nil
+}
+
+// baseOf returns the version that a change was made to; 0 if the request does not say.
+func baseOf(r *http.Request) (int, *gateway.Error) {
+	if n := numberIn(r.URL.Query(), "base", 0); n != 0 {
+		return n, nil
+	}
+	tag := r.Header.Get("If-Match")
+	if tag == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(strings.Trim(strings.TrimPrefix(tag, "W/"), `"`))
+	if err != nil || n < 1 {
+		return 0, invalid("If-Match must be the number of a version, as the ETag of an answer, is %q", gateway.Short(tag))
+	}
+	return n, nil
+}
+
+// checkID makes sure that the body and the path are about the same.
+func checkID(path, body string) error {
+	if body == "" || body == path {
+		return nil
+	}
+	return refused(breaks("id", "const", map[string]any{"allowedValue": path},
+		gateway.Textf("the body is about %q, but the path about %q; an id stays what it is", gateway.Short(body), gateway.Short(path))))
+}
+
+func (a *API) putWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	d, ok := a.definitionIn(w, r)
+	if !ok {
+		return
+	}
+	id := r.PathValue("id")
+	base, wrong := baseOf(r)
+	if wrong != nil {
+		a.fail(w, wrong)
+		return
+	}
+	if err := checkID(id, d.ID); err != nil {
+		a.fail(w, err)
+		return
+	}
+	d.ID = id
+	base = cmp.Or(base, d.Version)
+	if err := a.checkBase(r, id, base); err != nil {
+		a.fail(w, err)
+		return
+	}
+	if _, err := a.opt.Workflows.Save(r.Context(), *d, base); err != nil {
+		a.fail(w, err)
+		return
+	}
+	a.sendDetails(w, r, 0)
+}
+
+// checkBase refuses a change of a workflow that does not say which version it was made
+// to. A change that does is checked when it is stored.
+func (a *API) checkBase(r *http.Request, id string, base int) error {
+	newest, err := a.opt.Workflows.Workflow(r.Context(), id, 0)
+	if err != nil || base != 0 {
+		return nil //nolint:nilerr // there is none yet
+	}
+	return gateway.Errorf(gateway.CodeConflict, "workflow %q exists already, with version %d; to change it, say that the change was made to that version: ?base=%d, or version in the definition",
+		id, newest.Version, newest.Version)
+}
+
+func (a *API) deleteWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	id := r.PathValue("id")
+	_, err := a.opt.Workflows.Workflow(r.Context(), id, 0)
+	if err == nil {
+		err = a.opt.Workflows.Delete(r.Context(), id)
+	}
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, client.Done{Success: true})
+}
+
+func (a *API) validateWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	d, ok := a.definitionIn(w, r)
+	if !ok {
+		return
+	}
+	unchanged(w)
+	found := a.problemsOf(a.opt.Workflows.Validate(r.Context(), d))
+	encode(w, http.StatusOK, client.WorkflowCheck{Valid: len(found) == 0, Problems: found})
+}
+
+func (a *API) enableWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	var in client.EnableRequest
+	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+		a.refuseBody(w, status, wrong)
+		return
+	}
+	if err := a.enable(r, in); err != nil {
+		a.fail(w, err)
+		return
+	}
+	a.sendWorkflow(w, r)
+}
+
+func (a *API) enable(r *http.Request, in client.EnableRequest) error {
+	if in.Version < 0 {
+		return refused(outside("version", strconv.Itoa(in.Version), 1, math.MaxInt32))
+	}
+	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), in.Version)
+	if err != nil {
+		return err
+	}
+	return a.opt.Workflows.Enable(r.Context(), s.ID, s.Version)
+}
+
+func (a *API) disableWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0)
+	if err == nil && s.Running != 0 {
+		err = a.opt.Workflows.Disable(r.Context(), s.ID)
+	}
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	a.sendWorkflow(w, r)
+}
+
+func (a *API) listVersions(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	all, err := a.opt.Workflows.Versions(r.Context(), r.PathValue("id"))
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	newest, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0)
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	out := client.WorkflowVersions{Versions: []client.WorkflowVersion{}}
+	for _, d := range all {
+		out.Versions = append(out.Versions, client.WorkflowVersion{
+			Version: d.Version, Name: d.Name, UpdatedAt: d.UpdatedAt.Time().UTC(), Running: d.Version == newest.Running,
+		})
+	}
+	encode(w, http.StatusOK, out)
+}
+
+func (a *API) rollbackWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	var in client.RollbackRequest
+	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+		a.refuseBody(w, status, wrong)
+		return
+	}
+	if in.Version < 1 {
+		a.fail(w, refused(outside("version", strconv.Itoa(in.Version), 1, math.MaxInt32)))
+		return
+	}
+	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), in.Version)
+	if err == nil {
+		_, err = a.opt.Workflows.Rollback(r.Context(), s.ID, in.Version)
+	}
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	a.sendWorkflow(w, r)
+}
+
+func (a *API) exportWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), numberIn(r.URL.Query(), "version", 0))
+	var raw json.RawMessage
+	if err == nil {
+		raw, err = exported(s)
+	}
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, raw)
+}
+
+func (a *API) exportWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	out := client.WorkflowExport{Workflows: []json.RawMessage{}}
+	all, err := a.opt.Workflows.Workflows(r.Context())
+	for _, s := range all {
+		var raw json.RawMessage
+		if raw, err = exported(s); err != nil {
+			break
+		}
+		out.Workflows = append(out.Workflows, raw)
+	}
+	var modules []workflow.Module
+	if err == nil {
+		modules, err = a.opt.Workflows.Modules(r.Context())
+	}
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	for _, m := range modules {
+		out.HookModules = append(out.HookModules, client.NewHookModule{ID: m.ID, Description: m.Description, Script: m.Script})
+	}
+	encode(w, http.StatusOK, out)
+}
+
+func (a *API) importWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	body, status, wrong := readBody(w, r)
+	if wrong != nil {
+		a.refuseBody(w, status, wrong)
+		return
+	}
+	in := client.WorkflowExport{Workflows: []json.RawMessage{body}}
+	if jsonrpc.TypeOf(body) == "object" && (jsonrpc.Lookup(body, "workflows") != nil || jsonrpc.Lookup(body, "hookModules") != nil) {
+		in = client.WorkflowExport{}
+		if status, wrong := decode(body, &in); wrong != nil {
+			a.refuseBody(w, status, wrong)
+			return
+		}
+	}
+	out, err := a.imported(r, in)
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, out)
+}
+
+// imported stores workflows and hook modules. All are read before the first is stored.
+func (a *API) imported(r *http.Request, in client.WorkflowExport) (client.WorkflowImport, error) {
+	out := client.WorkflowImport{Workflows: []client.ImportedWorkflow{}, HookModules: []client.ImportedWorkflow{}}
+	ctx, library := r.Context(), a.opt.Workflows
+	var definitions []*workflow.Definition
+	for _, raw := range in.Workflows {
+		d, err := parseDefinition(raw)
+		if err != nil {
+			return out, err
+		}
+		if d.ID == "" || isTaken(d.ID) {
+			return out, invalid("%q cannot be the id of a workflow; give it another", gateway.Short(d.ID))
+		}
+		definitions = append(definitions, d)
+	}
+	for _, m := range in.HookModules {
+		was, err := library.Module(ctx, m.ID, 0)
+		if err != nil && !isNotFound(err) {
+			return out, err
+		}
+		done := client.ImportedWorkflow{ID: m.ID, Version: was.Version, Status: statusUnchanged}
+		if err != nil || was.Script != m.Script || was.Description != m.Description {
+			done.Status = statusAfter(was.Version)
+			made, err := library.SaveModule(ctx, workflow.Module{ID: m.ID, Description: m.Description, Script: m.Script}, was.Version)
+			if err != nil {
+				return out, err
+			}
+			done.Version = made.Version
+		}
+		out.HookModules = append(out.HookModules, done)
+	}
+	for _, d := range definitions {
+		done, err := a.importOne(r, d)
+		if err != nil {
+			return out, err
+		}
+		out.Workflows = append(out.Workflows, done)
+	}
+	return out, nil
+}
+
+func (a *API) importOne(r *http.Request, d *workflow.Definition) (client.ImportedWorkflow, error) {
+	ctx, library := r.Context(), a.opt.Workflows
+	done := client.ImportedWorkflow{ID: d.ID, Problems: len(library.Validate(ctx, d))}
+	was, err := library.Workflow(ctx, d.ID, 0)
+	switch {
+	case err == nil && sameDefinition(was.Definition, d):
+		done.Version, done.Status = was.Version, statusUnchanged
+		return done, nil
+	case err != nil && !isNotFound(err):
+		return done, err
+	}
+	base := 0
+	if was.Definition != nil {
+		base = was.Version
+	}
+	done.Status = statusAfter(base)
+	s, err := library.Save(ctx, *d, base)
+	if err == nil {
+		done.Version = s.Version
+	}
+	return done, err
+}
+
+// The statuses of an import.
+const statusAdded, statusChanged, statusUnchanged = "added", "changed", "unchanged"
+
+func statusAfter(version int) string {
+	if version == 0 {
+		return statusAdded
+	}
+	return statusChanged
+}
+
+// sameDefinition reports whether two definitions say the same, apart from what the store
+// sets.
+func sameDefinition(a, b *workflow.Definition) bool {
+	one, other := *a, *b
+	for _, d := range []*workflow.Definition{&one, &other} {
+		d.Version, d.Enabled, d.CreatedAt, d.UpdatedAt = 0, false, 0, 0
+	}
+	rawOne, err := json.Marshal(one)
+	rawOther, errOther := json.Marshal(other)
+	return err == nil && errOther == nil && string(rawOne) == string(rawOther)
+}
+
+// isTaken reports whether an id is a path of its own below /v1/workflows.
+func isTaken(id string) bool { return id == "validate" || id == "import" || id == "export" }
+
+func isNotFound(err error) bool {
+	var e *gateway.Error
+	return errors.As(err, &e) && e.Code == gateway.CodeNotFound
+}
+
+func (a *API) workflowStats(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0)
+	if err == nil && s.Running != 0 {
+		s, err = a.opt.Workflows.Workflow(r.Context(), s.ID, s.Running)
+	}
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	figures := a.opt.Engine.Stats(s.ID)
+	out := client.WorkflowStats{Nodes: []client.NodeStats{}}
+	for _, n := range s.Nodes {
+		f, ok := figures[n.ID]
+		if !ok {
+			continue
+		}
+		out.Nodes = append(out.Nodes, client.NodeStats{
+			Node: n.ID, Runs: f.Runs, Errors: f.Errors, P50Millis: inMillis(f.P50), P95Millis: inMillis(f.P95),
+		})
+	}
+	encode(w, http.StatusOK, out)
+}

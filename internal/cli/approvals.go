@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+)
+
+func (c *command) approvals() *cobra.Command {
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "approvals", Short: c.say("Decide about calls that wait for a person"), Args: arguments(0, 0),
+		Long: c.say(`List the calls that a workflow holds until a person decides, the oldest first, with
+their arguments, without secrets. A call that nobody decides about in time is refused.
+
+  genkan approvals approve ID    lets the call go on
+  genkan approvals deny ID       refuses it`),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
+				list, err := remote.Approvals(cmd.Context())
+				if err != nil {
+					return err
+				}
+				if c.asJSON {
+					return c.json(list)
+				}
+				c.listApprovals(list, time.Now())
+				return nil
+			})
+		},
+	})
+	cmd.AddCommand(
+		c.decide("approve ID", c.say("Let a call go on that waits"), client.Approve, func(id string) string { return c.say("Call approved (%s).", id) }),
+		c.decide("deny ID", c.say("Refuse a call that waits"), client.Deny, func(id string) string { return c.say("Call refused (%s).", id) }),
+	)
+	return cmd
+}
+
+func (c *command) listApprovals(list client.ApprovalList, now time.Time) {
+	if len(list.Approvals) == 0 {
+		fmt.Fprintln(c.std.Out, c.say("No call waits for a person."))
+		return
+	}
+	fmt.Fprintln(c.std.Out, c.say("Calls that wait for a person: %d.", len(list.Approvals)))
+	rows := [][]string{{c.say("ID"), c.say("CLIENT"), c.say("TOOL"), c.say("WORKFLOW"), c.say("LEFT"), c.say("QUESTION"), c.say("ARGUMENTS")}}
+	for _, p := range list.Approvals {
+		left := max(p.ExpiresAt.Sub(now).Round(time.Second), 0)
+		rows = append(rows, []string{p.ID, p.Client, p.Tool, p.Workflow, left.String(), orDash(p.Message), p.Arguments})
+	}
+	c.table(rows)
+	fmt.Fprintln(c.std.Err, c.say("`genkan approvals approve ID` lets one go on, and `genkan approvals deny ID` refuses it."))
+}
+
+func (c *command) decide(use, short, decision string, done func(id string) string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
+				if err := remote.Decide(cmd.Context(), args[0], decision); err != nil {
+					return err
+				}
+				fmt.Fprintln(c.std.Err, done(gateway.Printable(args[0])))
+				return nil
+			})
+		},
+	}
+}

@@ -1,0 +1,150 @@
+package workflow
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"slices"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Approval is a call that waits for a person's decision.
+type Approval struct {
+	ID             string
+	Workflow, Node string
+	Message        string
+	// Call is the RequestID of the call.
+	Call, Client, Server, Tool string
+	// Hash is that of the call's name and arguments, and Arguments are those without
+	// secrets.
+	Hash, Arguments  string
+	Asked, ExpiresAt time.Time
+}
+
+// Desk keeps the approvals that are pending. A decision, a timeout or the end of the
+// call ends each. It is safe for concurrent use.
+type Desk struct {
+	opt DeskOptions
+
+	mu      sync.Mutex
+	pending map[string]*asked
+}
+
+// DeskOptions configure a Desk. All may be zero.
+type DeskOptions struct {
+	// Redact takes secrets out of arguments.
+	Redact func(arguments []byte) []byte
+	// Most is how many approvals may be pending: 100.
+	Most int
+	// Opened and Closed are called when an approval begins and ends. They do not block.
+	// A nil decision means that nobody decided in time, or that the call was canceled.
+	Opened func(Approval)
+	Closed func(Approval, *Decision)
+}
+
+type asked struct {
+	Approval
+	decided chan Decision
+}
+
+// mostPending is how many approvals may be pending unless the options say otherwise.
+const mostPending = 100
+
+// longestArguments is how much of the arguments a person is shown, in bytes.
+const longestArguments = 16 << 10
+
+// NewDesk makes a Desk.
+func NewDesk(opt DeskOptions) *Desk {
+	opt.Most = cmp.Or(opt.Most, mostPending)
+	return &Desk{opt: opt, pending: map[string]*asked{}}
+}
+
+// Ask waits until a person decides or ctx ends.
+func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
+	now := time.Now()
+	a := &asked{decided: make(chan Decision, 1), Approval: Approval{
+		ID: rand.Text(), Workflow: q.Workflow, Node: q.Node, Message: q.Message, Hash: q.Hash,
+		Call: q.Call.RequestID, Client: q.Call.Identity.ClientID, Asked: now, ExpiresAt: now.Add(q.Timeout),
+	}}
+	if t := q.Call.Tool; t != nil {
+		a.Server, a.Tool = t.Source.Name(), t.Exposed
+	}
+	arguments := q.Arguments
+	if d.opt.Redact != nil {
+		arguments = d.opt.Redact(arguments)
+	}
+	text, cut := gateway.Cut(string(arguments), longestArguments)
+	if a.Arguments = text; cut > 0 {
+		a.Arguments += "…"
+	}
+	d.mu.Lock()
+	if len(d.pending) >= d.opt.Most {
+		d.mu.Unlock()
+		return Decision{}, gateway.Errorf(gateway.CodeLimited, "%d calls wait for a person already; `genkan approvals` lists them", d.opt.Most)
+	}
+	d.pending[a.ID] = a
+	d.mu.Unlock()
+	if d.opt.Opened != nil {
+		d.opt.Opened(a.Approval)
+	}
+	var decision *Decision
+	select {
+	case made := <-a.decided:
+		decision = &made
+	case <-ctx.Done():
+		if !d.remove(a.ID) { // it was decided at this moment
+			made := <-a.decided
+			decision = &made
+		}
+	}
+	if d.opt.Closed != nil {
+		d.opt.Closed(a.Approval, decision)
+	}
+	if decision == nil {
+		return Decision{}, context.Cause(ctx)
+	}
+	return *decision, nil
+}
+
+// remove reports whether the approval was still pending.
+func (d *Desk) remove(id string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, found := d.pending[id]
+	delete(d.pending, id)
+	return found
+}
+
+// List returns the pending approvals, the oldest first.
+func (d *Desk) List() []Approval {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := []Approval{}
+	for _, a := range d.pending {
+		all = append(all, a.Approval)
+	}
+	slices.SortFunc(all, func(a, b Approval) int { return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.ID, b.ID)) })
+	return all
+}
+
+// Decide decides a pending approval.
+func (d *Desk) Decide(_ context.Context, id, who string, approve bool) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	a, found := d.pending[id]
+	if !found {
+		return gateway.Errorf(gateway.CodeNotFound, "no approval %q is pending: it was decided, it expired, or its call was canceled. `genkan approvals` lists those that are", gateway.Short(id))
+	}
+	delete(d.pending, id)
+	a.decided <- Decision{Granted: approve, By: who}
+	return nil
+}
+
+// DeciderFunc is a function that is a Decider.
+type DeciderFunc func(ctx context.Context, q Question) (Decision, error)
+
+// Decide calls the function.
+func (f DeciderFunc) Decide(ctx context.Context, q Question) (Decision, error) { return f(ctx, q) }
