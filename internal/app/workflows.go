@@ -44,7 +44,7 @@ func (p *Process) openWorkflows(ctx context.Context) error {
 		CheckOutput: func(tool *gateway.Tool, structured []byte) error {
 			return p.house.Load().validator.CheckOutput(tool, structured)
 		},
-		Sink: w.traces, Log: p.log,
+		Sink: w.traces, Log: p.log, Replacing: p.rewrite,
 	})
 	w.library = workflow.NewLibrary(p.store, w.engine, workflow.Environment{
 		Compile:  func(name, source string) (*script.Program, error) { return w.hooks.Compile(p.life, name, source) },
