@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"genkan/internal/gateway"
 	"genkan/internal/mcpserver"
 	"genkan/internal/testkit"
 )
@@ -193,6 +194,16 @@ func TestWhatIsHiddenFromAClientIsOutOfItsReach(t *testing.T) {
 	}
 	if got := alice.at("/mcp", "completion/complete", "", `"ref":{"type":"ref/tool","name":"one__pid"},"argument":{"name":"x","value":""},`); !strings.Contains(got, `"error"`) {
 		t.Errorf("completed %s", got)
+	}
+
+	// Whatever view a call says, its caller is its audience.
+	for _, audience := range []string{"", "bob"} {
+		call := &gateway.Call{Kind: gateway.KindTool, Name: "one__pid", Caller: gateway.Caller{
+			Identity: gateway.Identity{ClientID: "alice"}, View: gateway.View{Audience: audience},
+		}}
+		if err := h.house.Load().find(call); err == nil {
+			t.Errorf("found in the view of %q", audience)
+		}
 	}
 
 	// A call that a workflow makes has the rights of its caller.
