@@ -32,7 +32,9 @@ import (
 // House is the part of the current house that the edge uses.
 type House interface {
 	gateway.Handler
+	// Snapshot returns all tools, and SnapshotOf those of a view.
 	Snapshot() *catalog.Snapshot
+	SnapshotOf(view gateway.View) *catalog.Snapshot
 	// Servers returns the upstream servers in the order of the configuration.
 	Servers() []*upstream.Server
 	// BuiltIn returns the sources that are part of genkan.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"genkan/internal/api/client"
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/kb"
@@ -44,7 +45,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	}
 	switch {
 	case err != nil && call.Tool == nil && isUnknownTool(err):
-		a.toolNotFound(w, id, gateway.View{}, in.Name)
+		a.toolNotFound(w, id, viewOf(id), in.Name)
 	case err != nil && isToolFailure(gateway.AsError(err)):
 		a.answer(w, toolFailed, gateway.Errorf(gateway.CodeUnavailable, "Tool execution failed: %s: %s", call.Tool.Exposed, gateway.AsError(err)))
 	case err != nil:
@@ -120,11 +121,22 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	return call, nil
 }
 
+// viewOf returns what a caller sees over REST. Administrators look after all tools.
+func viewOf(id gateway.Identity) gateway.View {
+	caller := gateway.Caller{Identity: id, Via: gateway.ViaREST}
+	return gateway.View{Audience: caller.Audience()}
+}
+
+// seen returns the tools that a caller sees.
+func (a *API) seen(id gateway.Identity) *catalog.Snapshot {
+	return a.opt.House().SnapshotOf(viewOf(id))
+}
+
 // callOf returns a REST call of a tool, without the caller's options.
 func callOf(name string, params gateway.Params, id gateway.Identity) *gateway.Call {
 	return &gateway.Call{
 		Method: "tools/call", Params: params, Name: name,
-		Caller: gateway.Caller{Identity: id, Via: "rest"},
+		Caller: gateway.Caller{Identity: id, Via: gateway.ViaREST, View: viewOf(id)},
 		Terms: gateway.Terms{
 			Complete: true,
 			Included: true, // the request was counted

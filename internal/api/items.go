@@ -310,8 +310,8 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	// In the view of the knowledge base its tools keep their own names, even if
 	// servers have tools of the same name. It checks its arguments itself and
 	// reports errors in the terms of its protocol.
-	call.Via = "items"
-	call.View, call.Complete, call.Budget = gateway.View{Servers: gateway.NewServerSet(kb.SourceName)}, false, a.opt.Budget
+	call.Via = gateway.ViaItems
+	call.View.Servers, call.Complete, call.Budget = gateway.NewServerSet(kb.SourceName), false, a.opt.Budget
 	defer call.Release()
 	result, err := house.Handle(r.Context(), call)
 	recorded(w)
@@ -343,11 +343,16 @@ func (a *API) exportItems(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	if !ok {
 		return
 	}
-	for _, e := range a.opt.House().Snapshot().Entries() {
-		if e.Tool.Source.Name() == kb.SourceName && e.Tool.Name == "get_item_detail" && e.Override.Disabled {
-			a.fail(w, catalog.Disabled(e.Tool.Name))
-			return
-		}
+	const reads = "get_item_detail"
+	view := viewOf(id)
+	view.Servers = gateway.NewServerSet(kb.SourceName)
+	switch e, ok := a.opt.House().SnapshotOf(view).Entry(reads); {
+	case !ok:
+		a.toolNotFound(w, id, view, reads)
+		return
+	case e.Override.Disabled:
+		a.fail(w, catalog.Disabled(reads))
+		return
 	}
 	w.Header().Set("Content-Type", linesMedia)
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -62,11 +62,18 @@ func (a *API) listLearned(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	}
 	house := a.opt.House()
 	names := map[catalog.ToolKey]string{}
+	for _, e := range a.seen(id).Entries() {
+		names[e.Key()] = e.Tool.Exposed
+	}
+	hidden := map[catalog.ToolKey]bool{}
 	for _, e := range house.Snapshot().Entries() {
-		names[catalog.ToolKey{Server: e.Tool.Source.Name(), Name: e.Tool.Name}] = e.Tool.Exposed
+		hidden[e.Key()] = names[e.Key()] == ""
 	}
 	out := client.LearnedList{Enabled: house.Learns(), Lessons: []client.Lesson{}}
 	for _, l := range lessons {
+		if hidden[catalog.ToolKey(l.Tool)] {
+			continue
+		}
 		out.Lessons = append(out.Lessons, client.Lesson{
 			Client: l.Client, Server: l.Tool.Server, Tool: l.Tool.Name, Name: names[catalog.ToolKey(l.Tool)],
 			Terms: l.Terms, Times: l.Times, LastAt: l.At,

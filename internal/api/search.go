@@ -47,13 +47,13 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 		return
 	}
 	house := a.opt.House()
-	register := house.Snapshot()
+	register := a.seen(id)
 	q := search.Query{Text: in.Query, Limit: in.Limit, Include: func(server string, d *search.Document) bool {
 		return (in.Filters.Server == "" || server == in.Filters.Server) &&
 			(in.Filters.Category == "" || d.Category == in.Filters.Category) &&
 			!slices.ContainsFunc(in.Filters.Tags, func(tag string) bool { return !slices.Contains(d.Tags, tag) })
 	}}
-	found := house.Search(r.Context(), id, gateway.View{}, q)
+	found := house.Search(r.Context(), id, viewOf(id), q)
 	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence}
 	for _, h := range found.Hits {
 		if e, ok := register.Entry(h.Document.ID); ok {

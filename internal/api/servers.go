@@ -91,7 +91,7 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 	for _, s := range house.Servers() {
 		running[s.Name()] = s
 	}
-	seen := house.Snapshot()
+	seen := a.seen(id)
 	list := []client.Server{}
 	for _, each := range house.Declared() {
 		if name != "" && each.Name != name {

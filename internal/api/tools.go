@@ -51,12 +51,12 @@ func toolOf(e catalog.Entry) client.Tool {
 	return out
 }
 
-func (a *API) listTools(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+func (a *API) listTools(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	q := r.URL.Query()
 	page, limit := numberIn(q, "page", 1), numberIn(q, "limit", usualOnAPage)
 	enabled, category, tag, server := q.Get("enabled"), q.Get("category"), q.Get("tag"), q.Get("server")
 	var found []catalog.Entry
-	for _, e := range a.opt.House().Snapshot().Entries() {
+	for _, e := range a.seen(id).Entries() {
 		if (server == "" || e.Tool.Source.Name() == server) &&
 			(category == "" || e.Override.Category == category) &&
 			(tag == "" || slices.Contains(e.Override.Tags, tag)) &&
@@ -84,9 +84,9 @@ func (a *API) getTool(w http.ResponseWriter, r *http.Request, id gateway.Identit
 
 // entry returns a tool of the catalog, or answers that it does not exist.
 func (a *API) entry(w http.ResponseWriter, id gateway.Identity, name string) (catalog.Entry, bool) {
-	e, ok := a.opt.House().Snapshot().Entry(name)
+	e, ok := a.seen(id).Entry(name)
 	if !ok {
-		a.toolNotFound(w, id, gateway.View{}, name)
+		a.toolNotFound(w, id, viewOf(id), name)
 	}
 	return e, ok
 }

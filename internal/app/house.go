@@ -98,6 +98,7 @@ func (h *house) settle(ctx context.Context) {
 func (h *house) arrive(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if !h.settled.Load() {
+			keepToLists(call)
 			if c, ok := h.Catalog(call.View); !ok || c.Find(call.Kind, call.Name) == nil {
 				h.settle(ctx)
 			}
@@ -175,6 +176,7 @@ func (h *house) Tasks(ctx context.Context, caller *gateway.Call, cursor string) 
 	if err := h.limit.Admit(caller.Identity); err != nil {
 		return nil, err
 	}
+	caller.View.Audience = caller.Audience()
 	return h.tasks.List(ctx, caller, cursor, h.arrival)
 }
 
@@ -221,6 +223,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	h.shaper = p.shaper(cfg)
 	h.Views = views.New(views.Options{
 		Config: cfg, Mounts: mounts, Always: h.everywhere(), Learned: p.learned, Log: p.catalogLog, Translate: language(cfg).Translator(),
+		HasLists: p.hasLists, Lists: p.listsOf,
 		Vectors: p.vectors.shelfFor(cfg.Embeddings, p.store, p.log),
 		Guide: func(view gateway.View) gateway.Source {
 			return guide.New(view, language(cfg).Translator(), func() guide.House { return h.successor() })

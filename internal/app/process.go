@@ -159,7 +159,9 @@ type Process struct {
 	address atomic.Value
 
 	events chan struct{}
-	dirty  struct {
+	// dropped is signaled when catalogs of clients with lists of their own were dropped.
+	dropped chan struct{}
+	dirty   struct {
 		sync.Mutex
 		lists map[dirtyList]bool // whether the source announced the change itself
 	}
@@ -189,6 +191,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		live:      events.NewHub(events.Size),
 		memory:    gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
 		events:    make(chan struct{}, 1),
+		dropped:   make(chan struct{}, 1),
 		examining: make(chan struct{}, 1),
 		instance:  rand.Text(),
 		lost:      make(chan struct{}),
@@ -260,6 +263,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.publishLists()
 	p.setStatuses(ctx, p.house.Load())
 	p.beside.Go(func() { p.refresh(p.life) })
+	p.beside.Go(func() { p.renewLists(p.life) })
 	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() { p.registry.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
@@ -384,9 +388,16 @@ func (p *Process) catchUp() {
 		}
 	}
 	p.building.Unlock()
-	for c := range changes {
-		p.mcp.Changed(c.view, c.kind)
+	if len(changes) > 0 {
+		for _, view := range append(p.mcp.Views(), gateway.View{}) {
+			for _, kind := range gateway.Kinds() {
+				if changes[change{h.Listed(view), kind}] {
+					p.mcp.Changed(view, kind)
+				}
+			}
+		}
 	}
+	p.listsDropped()
 	p.publishLists()
 }
 

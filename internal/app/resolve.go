@@ -5,6 +5,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/views"
+	"genkan/internal/workflow"
 )
 
 // resolve looks the call's tool up in the caller's view.
@@ -20,8 +21,10 @@ func (h *house) resolve(next gateway.Handler) gateway.Handler {
 	})
 }
 
-// find sets the call's tool.
+// find sets the call's tool. Whichever way the call came, its caller reaches only what
+// its lists have.
 func (h *house) find(call *gateway.Call) error {
+	keepToLists(call)
 	c, ok := h.Catalog(call.View)
 	if !ok {
 		return views.Missing(call.View)
@@ -33,6 +36,18 @@ func (h *house) find(call *gateway.Call) error {
 		return c.Resolve(call)
 	}
 	return nil
+}
+
+// keepToLists makes the caller the audience of the call's view. A workflow that is making
+// a list calls tools of the view that all clients see: the one of its client is not
+// there yet.
+func keepToLists(call *gateway.Call) {
+	call.View.Audience = call.Audience()
+	for by := call.Parent; by != nil; by = by.Parent {
+		if by.Method == workflow.ToolsList {
+			call.View.Audience = ""
+		}
+	}
 }
 
 // Subscribe subscribes to changes of a resource or task at its owner.

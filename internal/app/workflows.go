@@ -49,7 +49,7 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 		CheckOutput: func(tool *gateway.Tool, structured []byte) error {
 			return p.house.Load().validator.CheckOutput(tool, structured)
 		},
-		Sink: w.traces, Log: p.log,
+		Sink: w.traces, Log: p.log, Replacing: p.rewrite,
 	})
 	w.folder = workflow.NewFolder(p.store, p.log)
 	w.library = workflow.NewLibrary(w.folder, w.engine, workflow.Environment{

@@ -45,7 +45,11 @@ func (h *testHouse) enable(raw string) {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	saved, err := h.workflows.library.Save(h.t.Context(), *d, 0)
+	base := 0
+	if was, err := h.workflows.library.Workflow(h.t.Context(), d.ID, 0); err == nil {
+		base = was.Version
+	}
+	saved, err := h.workflows.library.Save(h.t.Context(), *d, base)
 	if err == nil {
 		err = h.workflows.library.Enable(h.t.Context(), d.ID, saved.Version)
 	}

@@ -34,6 +34,10 @@ type Mount struct {
 	OriginalSchemas bool
 	// Overrides are what people say about tools; nil for nothing.
 	Overrides *Overrides
+	// Rewrite returns the tools that are left of a list, with the definitions that
+	// clients shall see; nil for all of them as they are. A definition may have another
+	// name. All else is the source's own, whatever Rewrite says.
+	Rewrite func(tools []gateway.Tool) []gateway.Tool
 }
 
 // Catalog is the current snapshot and what it is made of.

@@ -16,17 +16,26 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 	var findings []Finding
 	var filtered []string
 	overrides := map[string]Override{}
+	allowed := make([]gateway.Tool, 0, len(list))
 	for _, t := range list {
 		if kind == gateway.KindTool && m.Allows != nil && !m.Allows(t.Name) {
 			filtered = append(filtered, t.Name)
 			continue
 		}
 		t.Kind = kind
-		said := m.said(&t)
-		if !said.IsZero() {
+		if said := m.said(&t); !said.IsZero() {
 			overrides[t.Name] = said
+			if said.Description != "" {
+				t.Definition = describeAs(t.Definition, said.Description)
+			}
 		}
-		notes, ok := m.expose(&t, said.Description)
+		allowed = append(allowed, t)
+	}
+	if kind == gateway.KindTool && m.Rewrite != nil {
+		allowed = m.rewritten(allowed)
+	}
+	for _, t := range allowed {
+		notes, ok := m.expose(&t)
 		if len(notes) > 0 {
 			findings = append(findings, Finding{Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: !ok, Notes: notes})
 		}
@@ -52,6 +61,38 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 	}
 }
 
+// rewritten returns what Rewrite leaves of a list. Tools that clients cannot be shown
+// are left out before.
+func (m *mounted) rewritten(list []gateway.Tool) []gateway.Tool {
+	own := make(map[string]*gateway.Tool, len(list))
+	usable := make([]gateway.Tool, 0, len(list))
+	for i := range list {
+		t := &list[i]
+		if _, ok := soleName(t); ok && own[t.Name] == nil {
+			own[t.Name] = t
+			usable = append(usable, *t)
+		}
+	}
+	left := m.Rewrite(usable)
+	tools := make([]gateway.Tool, 0, len(left))
+	for i := range left {
+		t := own[left[i].Name]
+		if t == nil {
+			continue // the source does not have it any more, or it was there before
+		}
+		delete(own, t.Name)
+		if definition := left[i].Definition; !bytes.Equal(definition, t.Definition) {
+			t.InputSchema = jsonrpc.Lookup(t.Definition, "inputSchema")
+			t.Definition = definition
+			t.Rewritten = &gateway.Rewritten{
+				Name: jsonrpc.LookupText(definition, "name"), InputSchema: jsonrpc.Lookup(definition, "inputSchema"),
+			}
+		}
+		tools = append(tools, *t)
+	}
+	return tools
+}
+
 // said returns what people say about a tool, completed by the configuration.
 func (m *mounted) said(t *gateway.Tool) Override {
 	if t.Kind != gateway.KindTool {
@@ -75,21 +116,23 @@ func (m *mounted) labels(t *gateway.Tool) (l Labels) {
 
 // expose works out what there is to know about a tool. It reports false when
 // clients must not see it; the notes say why, or what is remarkable about it.
-// A description takes the place of the source's.
-func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.Text, ok bool) {
+func (m *mounted) expose(t *gateway.Tool) (notes []gateway.Text, ok bool) {
 	at, ok := soleName(t)
 	if !ok {
 		return []gateway.Text{gateway.Textf("it has no name, or more than one")}, false
 	}
-	if longest := maxNameOf(t.Kind); len(t.Name) > longest {
-		return []gateway.Text{gateway.Textf("its name has %d bytes, and may have %d", len(t.Name), longest)}, false
+	name := t.ListedName()
+	if longest := maxNameOf(t.Kind); len(name) > longest {
+		return []gateway.Text{gateway.Textf("its name has %d bytes, and may have %d", len(name), longest)}, false
 	}
-	t.Exposed = t.Name
+	t.Exposed = name
 	if t.Kind == gateway.KindTool || t.Kind == gateway.KindPrompt {
-		t.Exposed = exposedName(m.Prefix, t.Name)
+		t.Exposed = exposedName(m.Prefix, name)
 	}
 	if t.Kind == gateway.KindTool {
-		t.InputSchema = jsonrpc.Lookup(t.Definition, "inputSchema")
+		if t.Rewritten == nil {
+			t.InputSchema = jsonrpc.Lookup(t.Definition, "inputSchema")
+		}
 		var wrong gateway.Text
 		if t.Headers, wrong, ok = headersOf(t.InputSchema); !ok {
 			if t.ModernHTTP {
@@ -100,12 +143,9 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 			notes = append(notes, gateway.Textf("modern clients over HTTP will not use it: %s", wrong))
 		}
 	}
-	if t.Exposed != t.Name {
+	if t.Exposed != name {
 		t.Definition = jsonrpc.Splice(nil, t.Definition,
 			jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, t.Exposed)})
-	}
-	if description != "" {
-		t.Definition = describeAs(t.Definition, description)
 	}
 	var cut []gateway.Text
 	t.Definition, cut = cutTexts(t.Definition, t.Kind)
@@ -163,6 +203,6 @@ func soleName(t *gateway.Tool) (gateway.Span, bool) {
 		}
 		return true
 	})
-	named := t.Name != "" && jsonrpc.LookupText(t.Definition, word) == t.Name
+	named := t.Name != "" && jsonrpc.LookupText(t.Definition, word) == t.ListedName()
 	return jsonrpc.LookupSpan(t.Definition, word), err == nil && found == 1 && named
 }

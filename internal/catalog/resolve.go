@@ -242,7 +242,7 @@ func (c *Catalog) Unknown(name string) Unknown {
 	}
 	tools := c.current.Load().Tools()
 	for _, t := range tools {
-		if t.Name == name { // as its server calls it
+		if t.ListedName() == name { // as its server calls it
 			return Unknown{Near: t.Exposed}
 		}
 	}

@@ -135,6 +135,16 @@ func (c *Catalog) Page(kind gateway.Kind, cursor string) (*Page, error) {
 		"this cursor is not known, or its list is too old; ask for the list again without a cursor")
 }
 
+// ListIDs returns what identifies the lists that clients see, by their kinds. Equal
+// lists have equal ids.
+func (c *Catalog) ListIDs() (ids [gateway.KindCount]string) {
+	s := c.current.Load()
+	for kind := range ids {
+		ids[kind] = s.lists[kind].id
+	}
+	return ids
+}
+
 // SameList reports whether clients see the same list of a kind in both.
 func (c *Catalog) SameList(other *Catalog, kind gateway.Kind) bool {
 	return c.current.Load().lists[kind].id == other.current.Load().lists[kind].id

@@ -89,6 +89,21 @@ type Caller struct {
 	Budget *Shares
 }
 
+// Audience returns the client whose lists the caller has to keep to. Administrators look
+// after all tools over REST, so they have none there.
+func (c *Caller) Audience() string {
+	if c.Identity.Admin && (c.Via == ViaREST || c.Via == ViaItems) {
+		return ""
+	}
+	return c.Identity.ClientID
+}
+
+// The edges that are no MCP.
+const (
+	ViaREST  = "rest"
+	ViaItems = "items"
+)
+
 // Terms are the conditions on which a call is carried out.
 type Terms struct {
 	// Options are the caller's own. What they leave open is as the configuration

@@ -87,6 +87,31 @@ type Tool struct {
 	// Options are what the configuration says about calls of this tool. Set by
 	// the catalog.
 	Options ExecuteOptions
+	// Rewritten is what a workflow shows to the client of the view instead of Name and
+	// InputSchema; nil if it changed nothing. Set by the catalog.
+	Rewritten *Rewritten
+}
+
+// Rewritten is what a client sees of a tool that a workflow changed for it.
+type Rewritten struct {
+	Name        string
+	InputSchema []byte
+}
+
+// ListedName is the tool's name in lists, without the prefix.
+func (t *Tool) ListedName() string {
+	if t.Rewritten != nil {
+		return t.Rewritten.Name
+	}
+	return t.Name
+}
+
+// ListedSchema is the input schema that clients may be shown.
+func (t *Tool) ListedSchema() []byte {
+	if t.Rewritten != nil {
+		return t.Rewritten.InputSchema
+	}
+	return t.InputSchema
 }
 
 // ToolLabels describe a tool in the registry and to the search. Clients do not get them in

@@ -25,6 +25,10 @@ type View struct {
 	// leaves the choice to the configuration; in a Call an empty mode lists all
 	// tools.
 	Mode string
+	// Audience is the client that the view is for. Workflows may give it lists of its
+	// own; otherwise it sees what all clients see. It never comes from a request: it is
+	// the ClientID of who asks, see Caller.Audience.
+	Audience string
 }
 
 // Searched reports whether the view lists the tools for searching instead of the
@@ -37,8 +41,14 @@ func (v View) Unsearched() View {
 	return v
 }
 
+// Shared is the view as it is for clients without lists of their own.
+func (v View) Shared() View {
+	v.Audience = ""
+	return v
+}
+
 // String returns a form that differs for views that differ, for messages and for
-// what is signed.
+// what is signed. It is without the audience: what is signed names the client beside it.
 func (v View) String() string {
 	s := v.Servers.names
 	if v.Profile != "" {

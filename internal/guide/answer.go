@@ -90,7 +90,7 @@ func (g *Guide) search(
 
 func describe(tool *gateway.Tool, h search.Hit, whole bool) hit {
 	out := hit{
-		ID: tool.Exposed, Server: h.Server, Name: tool.Name, Summary: summary(jsonrpc.LookupText(tool.Definition, "description")),
+		ID: tool.Exposed, Server: h.Server, Name: tool.ListedName(), Summary: summary(jsonrpc.LookupText(tool.Definition, "description")),
 		Score: float64(int(h.Score*1000)) / 1000, Signature: signature(tool), CallWith: callTool,
 		Annotations: jsonrpc.Lookup(tool.Definition, "annotations"), Matched: h.Matched, Example: h.Document.Sample,
 		Deprecated: h.Document.Deprecated,
@@ -99,7 +99,7 @@ func describe(tool *gateway.Tool, h search.Hit, whole bool) hit {
 		out.CallWith = callReadTool
 	}
 	if whole {
-		out.InputSchema = tool.InputSchema
+		out.InputSchema = tool.ListedSchema()
 	}
 	return out
 }
@@ -123,7 +123,7 @@ func summary(text string) string {
 // question mark.
 func signature(tool *gateway.Tool) string {
 	required := map[string]bool{}
-	_ = jsonrpc.Elements(jsonrpc.Lookup(tool.InputSchema, "required"), func(item []byte) bool {
+	_ = jsonrpc.Elements(jsonrpc.Lookup(tool.ListedSchema(), "required"), func(item []byte) bool {
 		var name string
 		if json.Unmarshal(item, &name) == nil {
 			required[name] = true
@@ -131,7 +131,7 @@ func signature(tool *gateway.Tool) string {
 		return true
 	})
 	var parts []string
-	_ = jsonrpc.Members(jsonrpc.Lookup(tool.InputSchema, "properties"), func(quoted, value []byte) bool {
+	_ = jsonrpc.Members(jsonrpc.Lookup(tool.ListedSchema(), "properties"), func(quoted, value []byte) bool {
 		var key string
 		if json.Unmarshal(quoted, &key) != nil {
 			key = string(quoted)

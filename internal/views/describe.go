@@ -38,7 +38,7 @@ func (v *Views) Describe(view gateway.View) Description {
 			said = append(said, instructions{s.Name(), text})
 		}
 	}
-	if view != (gateway.View{}) && !view.Searched() && len(shown) == 1 && gateway.IsExternal(shown[0]) {
+	if view.Shared() != (gateway.View{}) && !view.Searched() && len(shown) == 1 && gateway.IsExternal(shown[0]) {
 		about := gateway.AboutOf(shown[0])
 		d.Info, d.Capabilities, d.Instructions = about.Info, about.Capabilities, about.Instructions
 		return d

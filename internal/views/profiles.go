@@ -10,9 +10,10 @@ import (
 )
 
 // Place completes the view that a client asked for with what the configuration
-// says about the client and the profile.
+// says about the client and the profile, and with its audience.
 func (v *Views) Place(who gateway.Identity, view gateway.View) gateway.View {
 	cfg := v.opt.Config
+	view = view.Shared()
 	if view == (gateway.View{}) {
 		client := cfg.Client(who.ClientID)
 		view.Profile, view.Mode = client.Profile, client.Mode
@@ -23,6 +24,9 @@ func (v *Views) Place(who gateway.Identity, view gateway.View) gateway.View {
 	}
 	if view.Mode == gateway.ModeAll {
 		view.Mode = ""
+	}
+	if v.opt.HasLists != nil {
+		view.Audience = who.ClientID
 	}
 	return view
 }

@@ -5,38 +5,22 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/search"
 )
 
-// indexes are the search indexes of views. An index is made at its first use; after
-// that, the tools of a server are replaced when they change. An index is immutable,
-// so searches do not wait for changes.
-type indexes struct {
-	// making is held while an index is made or changed, so that no change is lost.
-	making sync.Mutex
-	byView sync.Map // *search.Index by gateway.View
-}
-
-func (x *indexes) find(view gateway.View) *search.Index {
-	found, _ := x.byView.Load(view)
-	index, _ := found.(*search.Index)
-	return index
-}
-
 // Search finds tools of a view for a client.
 func (v *Views) Search(ctx context.Context, who gateway.Identity, view gateway.View, q search.Query) search.Result {
-	c, ok := v.Catalog(view)
+	e, ok := v.entry(view)
 	if !ok {
 		return search.Result{}
 	}
 	if v.opt.Config.Learn {
 		q.Evidence = v.opt.Learned.Evidence(who.ClientID)
 	}
-	index := v.searchIndex(view, c)
+	index := v.searchIndex(e)
 	if v.opt.Vectors != nil {
 		q.Dense = search.Dense{Vector: v.opt.Vectors.Query(ctx, q.Text), Weight: float32(v.opt.Config.Embeddings.Weight)}
 	}
@@ -93,13 +77,14 @@ func (v *Views) AbsentServer(view gateway.View, name string) gateway.Text {
 	return gateway.Text{}
 }
 
-func (v *Views) searchIndex(view gateway.View, c *catalog.Catalog) *search.Index {
-	if index := v.index.find(view); index != nil {
+func (v *Views) searchIndex(of *entry) *search.Index {
+	if index := of.index.Load(); index != nil {
 		return index
 	}
-	v.index.making.Lock()
-	defer v.index.making.Unlock()
-	if index := v.index.find(view); index != nil {
+	c := of.get()
+	v.indexing.Lock()
+	defer v.indexing.Unlock()
+	if index := of.index.Load(); index != nil {
 		return index
 	}
 	var servers []search.Server
@@ -118,20 +103,20 @@ func (v *Views) searchIndex(view gateway.View, c *catalog.Catalog) *search.Index
 		servers[i].Documents = append(servers[i].Documents, v.document(e))
 	}
 	index := search.New(servers...)
-	v.index.byView.Store(view, index)
+	of.index.Store(index)
 	return index
 }
 
 // reindex takes over a server's tools in the index of a view, if there is one.
-func (v *Views) reindex(view gateway.View, source string, c *catalog.Catalog) {
-	v.index.making.Lock()
-	defer v.index.making.Unlock()
-	index := v.index.find(view)
+func (v *Views) reindex(of *entry, source string) {
+	v.indexing.Lock()
+	defer v.indexing.Unlock()
+	index := of.index.Load()
 	if index == nil {
 		return
 	}
 	var server search.Server
-	for _, e := range c.Snapshot().Entries() {
+	for _, e := range of.get().Snapshot().Entries() {
 		if e.Tool.Source.Name() == source && !e.Override.Disabled {
 			if server.Name == "" {
 				server = searchServer(e.Tool.Source)
@@ -140,9 +125,9 @@ func (v *Views) reindex(view gateway.View, source string, c *catalog.Catalog) {
 		}
 	}
 	if server.Name == "" {
-		v.index.byView.Store(view, index.Without(source))
+		of.index.Store(index.Without(source))
 	} else {
-		v.index.byView.Store(view, index.With(server))
+		of.index.Store(index.With(server))
 	}
 }
 
@@ -162,7 +147,7 @@ func (v *Views) document(e catalog.Entry) search.Document {
 	}
 	_ = json.Unmarshal(t.Definition, &said)
 	d := search.Document{
-		ID: t.Exposed, Name: t.Name, Description: said.Title + " " + said.Description,
+		ID: t.Exposed, Name: t.ListedName(), Description: said.Title + " " + said.Description,
 		Category: e.Override.Category, Tags: e.Override.Tags,
 		Deprecated: search.Deprecated(said.Title) || search.Deprecated(said.Description),
 	}
@@ -180,7 +165,7 @@ func (v *Views) document(e catalog.Entry) search.Document {
 			Description string `json:"description"`
 		} `json:"properties"`
 	}
-	_ = json.Unmarshal(t.InputSchema, &schema)
+	_ = json.Unmarshal(t.ListedSchema(), &schema)
 	for name, p := range schema.Properties {
 		d.Parameters = append(d.Parameters, search.Parameter{Name: name, Text: p.Description})
 	}

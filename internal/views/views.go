@@ -9,6 +9,10 @@
 // Place completes the view of a client with the profile and mode of the
 // configuration.
 //
+// A client that workflows give lists of its own is the audience of its views: they have
+// catalogs and indexes of their own (audience.go). What the workflows leave out is not
+// in them, so it cannot be found, called or suggested there.
+//
 // Refresh reads the changed list of a source into every catalog that has the
 // source, updates the search indexes, and returns the views whose clients see a
 // different list; only these are notified. A search index is immutable: the tools
@@ -22,12 +26,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/embed"
 	"genkan/internal/gateway"
 	"genkan/internal/learn"
+	"genkan/internal/search"
 )
 
 // Options are what views are made of.
@@ -47,28 +53,49 @@ type Options struct {
 	Vectors *embed.Shelf
 	// Translate is the language of what views say to clients; nil for English.
 	Translate gateway.Translate
-	Log       *slog.Logger
+	// HasLists reports whether workflows give a client lists of its own, and Lists
+	// returns what they leave of the tools of a source for the audience of a view, with
+	// their definitions as that client shall see them. Nil for no workflows. If they
+	// fail, Lists returns the tools that may be seen nevertheless, and the error.
+	HasLists func(client string) bool
+	Lists    func(view gateway.View, source gateway.Source, tools []gateway.Tool) ([]gateway.Tool, error)
+	Log      *slog.Logger
 }
 
 // Views are the views of one configuration. They are safe for concurrent use.
 type Views struct {
 	opt Options
 	// whole is the zero View.
-	whole entry
-	index indexes
+	whole *entry
+	// indexing is held while an index is made or changed, so that no change is lost.
+	indexing sync.Mutex
 
 	mu     sync.Mutex
-	others map[gateway.View]entry
+	others map[gateway.View]*entry
+	audiences
 }
 
-// entry is a view that is in use.
+// entry is a view that is in use. Its catalog is made at its first use.
 type entry struct {
-	*catalog.Catalog
+	make    sync.Once
+	made    atomic.Pointer[catalog.Catalog]
+	catalog func() *catalog.Catalog
 	// several is set when it has more than one external source.
 	several bool
+	// index is made at the first search. After that, the tools of a server are replaced
+	// when they change. An index is immutable, so searches do not wait for changes.
+	index atomic.Pointer[search.Index]
+	// used says when it was used last, for views with an audience. Guarded by Views.mu.
+	used uint64
 }
 
-func (v *Views) newEntry(mounts []catalog.Mount) entry {
+// get returns the catalog.
+func (e *entry) get() *catalog.Catalog {
+	e.make.Do(func() { e.made.Store(e.catalog()) })
+	return e.made.Load()
+}
+
+func (v *Views) newEntry(mounts []catalog.Mount) *entry {
 	external := 0
 	for i := range mounts {
 		if gateway.IsExternal(mounts[i].Source) {
@@ -79,7 +106,9 @@ func (v *Views) newEntry(mounts []catalog.Mount) entry {
 	for _, s := range v.opt.Always {
 		mounts = append(mounts, reserved(s))
 	}
-	return entry{catalog.New(mounts, v.opt.Config.PageSize, v.opt.Log), external > 1}
+	return &entry{several: external > 1, catalog: func() *catalog.Catalog {
+		return catalog.New(mounts, v.opt.Config.PageSize, v.opt.Log)
+	}}
 }
 
 // reserved returns how tools of our own are mounted.
@@ -89,8 +118,9 @@ func reserved(s gateway.Source) catalog.Mount {
 
 // New makes the views of a configuration.
 func New(opt Options) *Views {
-	v := &Views{opt: opt, others: map[gateway.View]entry{}}
+	v := &Views{opt: opt, others: map[gateway.View]*entry{}, audiences: audiences{dropped: map[gateway.View]listIDs{}}}
 	v.whole = v.newEntry(opt.Mounts)
+	v.whole.get()
 	return v
 }
 
@@ -98,40 +128,47 @@ func New(opt Options) *Views {
 // false when there is no such view.
 func (v *Views) Catalog(view gateway.View) (*catalog.Catalog, bool) {
 	e, ok := v.entry(view)
-	return e.Catalog, ok
+	if !ok {
+		return nil, false
+	}
+	// Without the lock: the tools for searching look at other views for their list.
+	return e.get(), true
 }
 
-func (v *Views) entry(view gateway.View) (entry, bool) {
+func (v *Views) entry(view gateway.View) (*entry, bool) {
+	view = v.Listed(view)
 	if view == (gateway.View{}) {
 		return v.whole, true
 	}
 	v.mu.Lock()
 	known, ok := v.others[view]
+	v.use(known)
 	v.mu.Unlock()
 	if ok {
 		return known, true
 	}
 	mounts, ok := v.mounts(view)
 	if !ok {
-		return entry{}, false
+		return nil, false
 	}
 	if view.Searched() {
 		mounts = v.searched(view.Unsearched(), mounts)
 	}
-	// Without the lock: the tools for searching look at other views for their list.
-	made := v.newEntry(mounts)
+	fresh := v.newEntry(mounts)
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if other, ok := v.others[view]; ok {
 		return other, true
 	}
-	v.others[view] = made
-	return made, true
+	v.others[view] = fresh
+	v.use(fresh)
+	v.bound()
+	return fresh, true
 }
 
 // Has reports whether there is such a view.
 func (v *Views) Has(view gateway.View) bool {
-	_, ok := v.Catalog(view)
+	_, ok := v.entry(view.Shared())
 	return ok
 }
 
@@ -151,36 +188,56 @@ func Missing(view gateway.View) error {
 }
 
 // Snapshot returns the tools of all sources.
-func (v *Views) Snapshot() *catalog.Snapshot { return v.whole.Snapshot() }
+func (v *Views) Snapshot() *catalog.Snapshot { return v.whole.get().Snapshot() }
+
+// SnapshotOf returns the tools of a view; none if there is no such view.
+func (v *Views) SnapshotOf(view gateway.View) *catalog.Snapshot {
+	c, ok := v.Catalog(view)
+	if !ok {
+		return &catalog.Snapshot{}
+	}
+	return c.Snapshot()
+}
 
 // Unknown returns what can be said to a client about a name that no tool of its view
 // has. It names only servers and tools that the client sees.
 func (v *Views) Unknown(who gateway.Identity, view gateway.View, name string) catalog.Unknown {
-	c, ok := v.Catalog(v.Place(who, view).Unsearched())
+	placed := v.Place(who, view).Unsearched()
+	placed.Audience = view.Audience
+	c, ok := v.Catalog(placed)
 	if !ok {
 		return catalog.Unknown{}
 	}
 	return c.Unknown(name)
 }
 
-// Each calls visit with each view that is in use and its catalog.
+// Each calls visit with each view that is in use and its catalog, except views with an
+// audience.
 func (v *Views) Each(visit func(gateway.View, *catalog.Catalog)) {
+	v.each(func(view gateway.View, e *entry) { visit(view, e.get()) })
+}
+
+func (v *Views) each(visit func(gateway.View, *entry)) {
 	v.mu.Lock()
 	views := []gateway.View{{}}
-	catalogs := []*catalog.Catalog{v.whole.Catalog}
-	for view, c := range v.others {
-		views, catalogs = append(views, view), append(catalogs, c.Catalog)
+	entries := []*entry{v.whole}
+	for view, e := range v.others {
+		if view.Audience == "" {
+			views, entries = append(views, view), append(entries, e)
+		}
 	}
 	v.mu.Unlock()
 	for i, view := range views {
-		visit(view, catalogs[i])
+		visit(view, entries[i])
 	}
 }
 
 // Refresh reads a source's list into all catalogs, and returns the views that
-// changed for clients.
+// changed for clients. Catalogs with an audience are dropped; see Renew.
 func (v *Views) Refresh(source string, kind gateway.Kind) (changed []gateway.View) {
-	v.Each(func(view gateway.View, c *catalog.Catalog) {
+	v.dropAudiences(source)
+	v.each(func(view gateway.View, e *entry) {
+		c := e.get()
 		if !c.Has(source) {
 			return
 		}
@@ -189,10 +246,10 @@ func (v *Views) Refresh(source string, kind gateway.Kind) (changed []gateway.Vie
 			changed = append(changed, view)
 		}
 		if kind == gateway.KindTool { // also for what is searched and not listed
-			v.reindex(view, source, c)
+			v.reindex(e, source)
 			for _, other := range between { // sources that gained or lost a name
 				if other != source {
-					v.reindex(view, other, c)
+					v.reindex(e, other)
 				}
 			}
 		}
@@ -205,7 +262,7 @@ func (v *Views) mounts(view gateway.View) ([]catalog.Mount, bool) {
 	if view.Mode != "" && !view.Searched() {
 		return nil, false
 	}
-	all := v.opt.Mounts
+	all := v.rewritten(view)
 	if view.Profile != "" {
 		profile, ok := v.opt.Config.Profile(view.Profile)
 		if !ok {
@@ -245,6 +302,6 @@ func (v *Views) sources(c *catalog.Catalog) []gateway.Source {
 // HasSeveralServers reports whether the clients of a view see more than one external
 // source.
 func (v *Views) HasSeveralServers(view gateway.View) bool {
-	e, _ := v.entry(view)
-	return e.several
+	e, ok := v.entry(view)
+	return ok && e.several
 }

@@ -151,6 +151,7 @@ func TestPlace(t *testing.T) {
 		Profiles: []config.Profile{{Name: "work", Listing: config.Listing{Mode: gateway.ModeSearch}}},
 		Clients:  []config.Client{{Name: "mine", Profile: "work", Listing: config.Listing{Mode: gateway.ModeAll}}},
 	})
+	v.opt.HasLists = func(string) bool { return false }
 	for _, c := range []struct {
 		client string
 		asked  gateway.View
@@ -162,6 +163,7 @@ func TestPlace(t *testing.T) {
 		{"other", gateway.View{Profile: "work", Mode: gateway.ModeAll}, gateway.View{Profile: "work"}},
 		{"mine", gateway.View{Mode: gateway.ModeSearch}, gateway.View{Mode: gateway.ModeSearch}},
 	} {
+		c.want.Audience, c.asked.Audience = c.client, "somebody else"
 		if got := v.Place(gateway.Identity{ClientID: c.client}, c.asked); got != c.want {
 			t.Errorf("%s asks for %+v and gets %+v, want %+v", c.client, c.asked, got, c.want)
 		}

@@ -34,6 +34,9 @@ type Options struct {
 	// Sink keeps traces.
 	Sink Sink
 	Log  *slog.Logger
+	// Replacing is called when other workflows are put into force, which replace does;
+	// nil just calls replace. It is the time to look at the lists of clients.
+	Replacing func(replace func())
 }
 
 // Engine runs the workflows of a Set around calls. It is safe for concurrent use.
@@ -62,7 +65,11 @@ func NewEngine(opt Options) *Engine {
 
 // Use replaces the workflows. Runs that have begun keep theirs.
 func (e *Engine) Use(set *Set) {
-	e.set.Store(set)
+	if replace := func() { e.set.Store(set) }; e.opt.Replacing != nil {
+		e.opt.Replacing(replace)
+	} else {
+		replace()
+	}
 	e.stats.keep(set.has)
 	e.state.keep(set.has)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"sync"
 
 	"genkan/internal/gateway"
@@ -38,15 +39,15 @@ const markTool = gateway.MetaPrefix + "tool"
 
 // ListsFor reports whether tools/list workflows apply to a client: its views then have
 // lists of its own.
-func (s *Set) ListsFor(client string) bool { return len(s.listing(client)) > 0 }
+func (s *Set) ListsFor(client string) bool {
+	return slices.ContainsFunc(s.lists, func(w *Workflow) bool { return w.match.clients.match(client) })
+}
 
 // listing returns the tools/list workflows for a client.
 func (s *Set) listing(client string) (found []*Workflow) {
-	if m := s.byType[ToolsList]; m != nil {
-		for _, w := range m.all {
-			if w.match.clients.match(client) {
-				found = append(found, w)
-			}
+	for _, w := range s.lists {
+		if w.match.clients.match(client) {
+			found = append(found, w)
 		}
 	}
 	return found

@@ -12,6 +12,8 @@ import (
 type Set struct {
 	byType map[string]*matching
 	ids    map[string]*Workflow
+	// lists are those for tools/list.
+	lists []*Workflow
 }
 
 // matching are the workflows of a type, from the outermost to the innermost, and those
@@ -44,6 +46,9 @@ func NewSet(workflows []*Workflow) *Set {
 			s.byType[w.Type] = m
 		}
 		m.all = append(m.all, w)
+		if w.Type == ToolsList {
+			s.lists = m.all
+		}
 		s.ids[w.ID] = w
 	}
 	return s
