@@ -71,7 +71,7 @@ var jaKnowledge = map[string]string{
 	"when it ends, a date or a time (`time`)":                                "終了の日付または `日時`",
 	"a `tag` that it has; may be repeated":                                   "付ける `タグ`（複数指定可）",
 	"an `item` that it is related to, such as docs-12; may be repeated":      "関連する `アイテム`（docs-12 など、複数指定可）",
-	"Make an item": "アイテムを作成する",
+	"Make an item":                                                           "アイテムを作成する",
 	"Make an item. TYPE is any word: notes, issues, decisions.\n\n  genkan kb add notes \"Where the keys are\" --content \"Under the mat.\" --tag house\n  genkan kb add docs \"API design\" --file api.md --related notes-1\n  date | genkan kb add log Today --content -": "アイテムを作成します。TYPE は任意の語です: notes、issues、decisions など。\n\n  genkan kb add notes \"鍵の場所\" --content \"マットの下。\" --tag house\n  genkan kb add docs \"API 設計\" --file api.md --related notes-1\n  date | genkan kb add log 今日 --content -",
 	"Made %s.":       "%s を作成しました。",
 	"Change an item": "アイテムを変更する",
