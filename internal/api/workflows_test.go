@@ -263,7 +263,7 @@ func TestApprovals(t *testing.T) {
 // What is secret is neither in a replay, nor in a trace, nor in an approval.
 func TestWorkflowsShowNoSecrets(t *testing.T) {
 	t.Parallel()
-	const secret = "sup3r-canary-value-9471" //nolint:gosec // of the test
+	const secret = "sup3r-canary-value-9471"
 	d := openDoor(t, nil)
 	d.send("PUT", "/v1/secrets/KEY", `{"value":"`+secret+`"}`).want(t, 200, nil, nil)
 	d.waitReady()

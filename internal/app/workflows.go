@@ -95,7 +95,7 @@ func (w *workflows) close() {
 func (p *Process) redactJSON(raw []byte) []byte {
 	rules, err := p.secrets.rulesNow(p.life)
 	if err != nil {
-		return []byte(`"` + unreadableVault + `"`)
+		return []byte(unreadableVault)
 	}
 	out, _ := rules.JSON(raw)
 	return out

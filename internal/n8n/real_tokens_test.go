@@ -35,17 +35,17 @@ type tokenTable struct {
 }
 
 // row adds a figure, which must not be above its limit; 0 is no limit.
-func (table *tokenTable) row(what string, tokens, limit int, peers string) {
-	table.t.Helper()
+func (t *tokenTable) row(what string, tokens, limit int, peers string) {
+	t.t.Helper()
 	shown := ""
 	if limit > 0 {
 		shown = fmt.Sprint(limit)
 		if tokens > limit {
-			table.t.Errorf("%s: %d tokens, more than %d", what, tokens, limit)
+			t.t.Errorf("%s: %d tokens, more than %d", what, tokens, limit)
 			shown += " MISSED"
 		}
 	}
-	fmt.Fprintf(&table.b, "| %s | %d | %s | %s |\n", what, tokens, shown, peers)
+	fmt.Fprintf(&t.b, "| %s | %d | %s | %s |\n", what, tokens, shown, peers)
 }
 
 // tokens measures answers. It must run before others add workflows.

@@ -210,7 +210,7 @@ func (r *run) about() *request {
 func (r *run) send(ctx context.Context, test bool) (*response, error) {
 	c := r.source.client
 	failed := r.about()
-	got, err := c.patient.Do(r.request.WithContext(ctx)) //nolint:bodyclose // it is closed
+	got, err := c.patient.Do(r.request.WithContext(ctx))
 	if err != nil {
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" && ctx.Err() == nil {

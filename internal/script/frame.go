@@ -59,11 +59,11 @@ func writeFrame(w *bufio.Writer, kind byte, fields ...[]byte) error {
 		size += 4 + len(field)
 	}
 	var head [5]byte
-	binary.LittleEndian.PutUint32(head[:], uint32(size)) //nolint:gosec // payloads are bounded
+	binary.LittleEndian.PutUint32(head[:], uint32(size))
 	head[4] = kind
 	_, _ = w.Write(head[:])
 	for _, field := range fields {
-		binary.LittleEndian.PutUint32(head[:], uint32(len(field))) //nolint:gosec // payloads are bounded
+		binary.LittleEndian.PutUint32(head[:], uint32(len(field)))
 		_, _ = w.Write(head[:4])
 		if _, err := w.Write(field); err != nil {
 			return err

@@ -53,7 +53,7 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 		writer: bufio.NewWriterSize(in, 64<<10), reader: bufio.NewReaderSize(out, 64<<10),
 		known: map[string]bool{}, exited: make(chan struct{}),
 	}
-	w.cmd = exec.Command(file, command) //nolint:gosec,noctx // our own executable, which serves many jobs
+	w.cmd = exec.Command(file, command) //nolint:noctx // our own executable, which serves many jobs
 	w.cmd.Args[0] = "genkan"
 	w.cmd.Env = []string{}
 	w.cmd.Dir = rootDir

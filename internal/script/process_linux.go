@@ -141,7 +141,7 @@ func restrict() {
 	// the limit of descriptors is left.
 	_, _, _ = syscall.AllThreadsSyscall6(syscall.SYS_PRCTL, setNoNewPrivileges, 1, 0, 0, 0, 0)
 	_, _, _ = syscall.AllThreadsSyscall(restrictSelf, set, 0, 0)
-	_ = syscall.Close(int(set)) //nolint:gosec // a descriptor
+	_ = syscall.Close(int(set))
 }
 
 func setAttributes(cmd *exec.Cmd) { setGroup(cmd) }

@@ -34,8 +34,8 @@ var environment = sync.OnceValues(func() (*cel.Env, error) { //nolint:gochecknog
 	)
 })
 
-// Expression compiles a CEL expression.
-func (b *Builder) Expression(source string) *expression {
+// compileExpression compiles a CEL expression.
+func (b *Builder) compileExpression(source string) *expression {
 	env, err := environment()
 	if err != nil {
 		b.Problem("%s", err.Error())

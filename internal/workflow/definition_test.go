@@ -37,7 +37,7 @@ func TestDefinitionsOfTheSeedLoadUnchanged(t *testing.T) {
 			if !same(t, written, bytes.ReplaceAll(raw, []byte(`"sourceHandle": null, `), nil)) {
 				t.Errorf("written as %s", written)
 			}
-			if problems := Validate(d, testing_); len(problems) > 0 && !strings.HasPrefix(filepath.Base(file), "draft") {
+			if problems := Validate(d, testEnvironment); len(problems) > 0 && !strings.HasPrefix(filepath.Base(file), "draft") {
 				t.Errorf("%v", problems)
 			}
 		})
@@ -71,6 +71,6 @@ func FuzzDefinition(f *testing.F) {
 		if err != nil || !bytes.Equal(written, twice) {
 			t.Errorf("%s\n%s", written, twice)
 		}
-		Validate(d, testing_) // whatever it says, it ends
+		Validate(d, testEnvironment) // whatever it says, it ends
 	})
 }

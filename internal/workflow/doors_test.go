@@ -130,7 +130,7 @@ func TestBacktest(t *testing.T) {
 	d := flow("w", `start → hook → approve → mcp → end
 		hook: const q = context.request.params.arguments.q; if (q === 'no') return {action: 'deny'}; if (q === 'x') throw 1; if (q === 'c') context.request.params.arguments.q = 'd'`)
 	d.Match = Match{Tools: []string{"github__do"}, When: `request.params.arguments.q != "skip"`}
-	w, problems := Compile(d, testing_)
+	w, problems := Compile(d, testEnvironment)
 	if len(problems) > 0 {
 		t.Fatal(problems)
 	}

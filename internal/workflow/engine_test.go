@@ -97,7 +97,7 @@ func (b *bench) use(tb testing.TB, definitions ...*Definition) {
 	tb.Helper()
 	var all []*Workflow
 	for _, d := range definitions {
-		w, problems := Compile(d, testing_)
+		w, problems := Compile(d, testEnvironment)
 		if len(problems) > 0 {
 			tb.Fatalf("%s: %v", d.ID, problems)
 		}

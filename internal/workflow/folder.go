@@ -106,7 +106,7 @@ func (f *Folder) Read(path string, validate func(d *Definition) []Problem) (chan
 	if err == nil {
 		f.files = files
 	} else { // what there was stays
-		f.problem(path, 0, gateway.Textf("the folder of workflows cannot be read: %s", reasonOf(err)))
+		f.problem(path, gateway.Textf("the folder of workflows cannot be read: %s", reasonOf(err)))
 	}
 	byID := map[string]*workflowFile{}
 	for _, file := range slices.SortedFunc(maps.Values(f.files), func(a, b *workflowFile) int { return cmp.Compare(a.name, b.name) }) {
@@ -117,7 +117,7 @@ func (f *Folder) Read(path string, validate func(d *Definition) []Problem) (chan
 			continue
 		}
 		if first := byID[file.good.ID]; first != nil {
-			f.problem(f.join(file.name), 0, gateway.Textf("%s has a workflow with the id %q, too, and is the one that counts", first.name, file.good.ID))
+			f.problem(f.join(file.name), gateway.Textf("%s has a workflow with the id %q, too, and is the one that counts", first.name, file.good.ID))
 			continue
 		}
 		byID[file.good.ID] = file
@@ -276,10 +276,10 @@ func (f *Folder) names(root *os.Root) (names []string, err error) {
 	}
 	slices.Sort(names)
 	if len(entries) == mostEntries {
-		f.problem(f.path, 0, gateway.Textf("the folder has more than %d entries, and the others are not read", mostEntries))
+		f.problem(f.path, gateway.Textf("the folder has more than %d entries, and the others are not read", mostEntries))
 	}
 	if len(names) > mostFiles {
-		f.problem(f.path, 0, gateway.Textf("the folder has %d workflow files, and those after the first %d are not read: %s and so on", len(names), mostFiles, names[mostFiles]))
+		f.problem(f.path, gateway.Textf("the folder has %d workflow files, and those after the first %d are not read: %s and so on", len(names), mostFiles, names[mostFiles]))
 		names = names[:mostFiles]
 	}
 	return names, nil
@@ -407,8 +407,8 @@ func reasonOf(err error) gateway.Text {
 
 func (f *Folder) join(name string) string { return filepath.Join(f.path, name) }
 
-func (f *Folder) problem(file string, line int, reason gateway.Text) {
-	f.problems = append(f.problems, FileProblem{file, line, reason})
+func (f *Folder) problem(file string, reason gateway.Text) {
+	f.problems = append(f.problems, FileProblem{File: file, Reason: reason})
 }
 
 // find returns the workflow of a file; the error names the file, for those who would

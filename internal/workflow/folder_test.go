@@ -29,7 +29,7 @@ func newFolder(t *testing.T) *folderBench {
 	t.Helper()
 	f := &folderBench{bench: newBench(t, Options{}), store: newMemory(), path: t.TempDir()}
 	f.folder = NewFolder(f.store, slog.New(slog.NewTextHandler(&f.log, nil)))
-	f.Library = NewLibrary(f.folder, f.Engine, *testing_, time.Now)
+	f.Library = NewLibrary(f.folder, f.Engine, *testEnvironment, time.Now)
 	return f
 }
 
@@ -43,7 +43,7 @@ func (f *folderBench) write(t *testing.T, name, content string) {
 // read reads the folder, and returns the problems with the names of files.
 func (f *folderBench) read(t *testing.T) string {
 	t.Helper()
-	f.folder.Read(f.path, func(d *Definition) []Problem { return f.Library.Validate(t.Context(), d) })
+	f.folder.Read(f.path, func(d *Definition) []Problem { return f.Validate(t.Context(), d) })
 	if _, err := f.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func denying(id, reason, more string) string {
 
 func (f *folderBench) says(t *testing.T, want string) {
 	t.Helper()
-	if got := f.bench.call("do", "{}"); !strings.Contains(got, want) {
+	if got := f.call("do", "{}"); !strings.Contains(got, want) {
 		t.Errorf("%s instead of %s", got, want)
 	}
 }
@@ -206,7 +206,7 @@ func TestFileThatIsBrokenFromTheStart(t *testing.T) {
 		t.Error(got)
 	}
 	f.says(t, "denied: workflow")
-	if got := f.bench.call("other", "{}"); !strings.Contains(got, "done") {
+	if got := f.call("other", "{}"); !strings.Contains(got, "done") {
 		t.Error(got)
 	}
 	// The problem goes when the module comes.
@@ -296,7 +296,7 @@ func TestFolderIsWatched(t *testing.T) {
 	defer func() { cancel(); <-done }()
 	becomes := func(want string) {
 		t.Helper()
-		testkit.Eventually(t, func() bool { return strings.Contains(f.bench.call("do", "{}"), want) }, "%s", want)
+		testkit.Eventually(t, func() bool { return strings.Contains(f.call("do", "{}"), want) }, "%s", want)
 	}
 	// The folder is made, filled, and replaced.
 	testkit.Eventually(t, func() bool { return len(f.folder.Problems()) == 1 }, "a problem")

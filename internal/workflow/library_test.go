@@ -14,7 +14,7 @@ import (
 func newLibrary(tb testing.TB) (*Library, *bench, *memory) {
 	tb.Helper()
 	b, store := newBench(tb, Options{}), newMemory()
-	return NewLibrary(store, b.Engine, *testing_, func() time.Time { return time.UnixMilli(1_758_000_000_000) }), b, store
+	return NewLibrary(store, b.Engine, *testEnvironment, func() time.Time { return time.UnixMilli(1_758_000_000_000) }), b, store
 }
 
 func wantError(t *testing.T, err error, code gateway.Code, text string) {

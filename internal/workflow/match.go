@@ -28,7 +28,7 @@ func (b *Builder) matcher(m *Match) matcher {
 	made := matcher{servers: m.Servers, tools: m.Tools, clients: m.Clients, annotations: m.Annotations}
 	if m.When != "" {
 		b.node = &Node{ID: matchWhen}
-		made.when = b.Expression(m.When)
+		made.when = b.compileExpression(m.When)
 		b.node = nil
 	}
 	return made

@@ -28,7 +28,7 @@ func (conditionNode) Compile(b *Builder, _ *Node) Action {
 			b.Problem("two cases have the handle %q", c.Handle)
 		}
 		handles = append(handles, c.Handle)
-		whens[i] = b.Expression(c.When)
+		whens[i] = b.compileExpression(c.When)
 	}
 	return Action{OnError: data.OnError, Handles: append(handles, handleElse), Run: func(ctx context.Context, r *Run) (string, error) {
 		for i, when := range whens {

@@ -254,7 +254,7 @@ func (r *Run) setArguments(values map[string]json.RawMessage) error {
 }
 
 // answerPart is the member that an answer must have, by method.
-var answerPart = map[string]string{ToolsCall: "content", PromptsGet: "messages", ResourcesRead: "contents", ToolsList: "tools"} //nolint:gochecknoglobals // constant
+var answerPart = map[string]string{ToolsCall: "content", PromptsGet: "messages", ResourcesRead: "contents", ToolsList: "tools"}
 
 // changeResponse takes over what a node made of the response.
 func (r *Run) changeResponse(is []byte) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// testing_ compiles definitions for the runner of the tests.
-var testing_ = &Environment{
+// testEnvironment compiles definitions for the runner of the tests.
+var testEnvironment = &Environment{
 	Compile: func(name, source string) (*script.Program, error) {
 		if _, err := goja.Compile(name, wrap(source), true); err != nil {
 			e := &script.SyntaxError{Message: err.Error()}
@@ -125,6 +125,7 @@ func (inProcess) Run(ctx context.Context, job script.Job) (script.Result, error)
 		return failed(script.Threw, fmt.Sprint(promise.Result()))
 	case goja.PromiseStatePending:
 		return failed(script.Timeout, "its promise never settles")
+	case goja.PromiseStateFulfilled:
 	}
 	stringify, _ := goja.AssertFunction(vm.Get("JSON").ToObject(vm).Get("stringify"))
 	text := func(v goja.Value) json.RawMessage {

@@ -125,7 +125,7 @@ func TestBudget(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				d := flow("w", two)
 				d.Limits.TotalMs = c.total
-				w, problems := Compile(d, testing_)
+				w, problems := Compile(d, testEnvironment)
 				if len(problems) > 0 {
 					t.Fatal(problems)
 				}
@@ -372,7 +372,7 @@ func TestShutdownDrains(t *testing.T) {
 		kept := &traces{}
 		d := flow("w", `start → beside
 			start → mcp → end`)
-		w, problems := Compile(d, testing_)
+		w, problems := Compile(d, testEnvironment)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}
@@ -430,7 +430,7 @@ func TestReplaySendsNothing(t *testing.T) {
 
 func TestVariablesMayReferToSecrets(t *testing.T) {
 	t.Parallel()
-	env := *testing_
+	env := *testEnvironment
 	env.Variable = func(value json.RawMessage) (json.RawMessage, error) {
 		if string(value) == `"${secret:KEY}"` {
 			return []byte(`"k-1"`), nil
@@ -467,7 +467,7 @@ func FuzzHookResult(f *testing.F) {
 		if behind {
 			lines = "start → mcp → hook → end"
 		}
-		w, problems := Compile(flow("w", lines), testing_)
+		w, problems := Compile(flow("w", lines), testEnvironment)
 		if len(problems) > 0 {
 			t.Fatal(problems)
 		}

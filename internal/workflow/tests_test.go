@@ -97,7 +97,7 @@ func TestEnablingNeedsTestsThatPass(t *testing.T) {
 	t.Parallel()
 	var log testkit.Buffer
 	b := newBench(t, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	l := NewLibrary(newMemory(), b.Engine, *testing_, time.Now)
+	l := NewLibrary(newMemory(), b.Engine, *testEnvironment, time.Now)
 	ctx := context.Background()
 	save := func(script string, base int) {
 		t.Helper()
@@ -187,7 +187,7 @@ func TestTestsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, Options{Runner: runnerFunc(hangs)})
-		l := NewLibrary(newMemory(), b.Engine, *testing_, time.Now)
+		l := NewLibrary(newMemory(), b.Engine, *testEnvironment, time.Now)
 		d := flow("w", "start → hook → mcp → end\nhook: x")
 		d.Limits.TotalMs = 3_600_000
 		if _, err := l.Save(t.Context(), *d, 0); err != nil {
@@ -206,8 +206,8 @@ func TestChangesOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		here, store := newBench(t, Options{}), newMemory()
-		l := NewLibrary(store, here.Engine, *testing_, time.Now)
-		there := NewLibrary(store, newBench(t, Options{}).Engine, *testing_, time.Now)
+		l := NewLibrary(store, here.Engine, *testEnvironment, time.Now)
+		there := NewLibrary(store, newBench(t, Options{}).Engine, *testEnvironment, time.Now)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		var sequence atomic.Int64

@@ -68,7 +68,7 @@ func TestProblems(t *testing.T) {
 				c.change(d)
 			}
 			var got []string
-			for _, p := range Validate(d, testing_) {
+			for _, p := range Validate(d, testEnvironment) {
 				got = append(got, p.String())
 			}
 			if !slices.Equal(got, c.want) {
@@ -95,7 +95,6 @@ func (c tally) Compile(_ *Builder, n *Node) Action {
 // drawn is a random graph. What it breaks is in its name.
 type drawn struct {
 	definition *Definition
-	calls      int
 	number     int
 	t          *rapid.T
 }
@@ -166,7 +165,7 @@ func TestValidGraphsRunEachNodeOnceAndEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := draw(t)
 		runs := tally{map[string]int{}}
-		w, problems := Compile(g.definition, &Environment{Compile: testing_.Compile, Types: map[string]NodeType{"tally": runs}})
+		w, problems := Compile(g.definition, &Environment{Compile: testEnvironment.Compile, Types: map[string]NodeType{"tally": runs}})
 		if len(problems) > 0 {
 			t.Fatalf("%v", problems)
 		}
@@ -255,7 +254,7 @@ func TestBrokenGraphsAreRefusedWithTheReason(t *testing.T) {
 			d.Edges[i].Target = node
 			g.edge(node, "", target)
 		}
-		problems := Validate(d, &Environment{Compile: testing_.Compile, Types: map[string]NodeType{"tally": tally{map[string]int{}}}})
+		problems := Validate(d, &Environment{Compile: testEnvironment.Compile, Types: map[string]NodeType{"tally": tally{map[string]int{}}}})
 		if !slices.ContainsFunc(problems, func(p Problem) bool { return p.Node == node && strings.Contains(p.Reason.String(), reason) }) {
 			t.Errorf("%s: %s is not among %v", node, reason, problems)
 		}

@@ -2,6 +2,7 @@ package template_test
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -67,7 +68,7 @@ func TestNotifyFailure(t *testing.T) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		for _, r := range b.fetched {
-			if r.URL != "https://hooks.example/x" || r.Method != "POST" {
+			if r.URL != "https://hooks.example/x" || r.Method != http.MethodPost {
 				t.Errorf("%+v", r)
 			}
 			bodies = append(bodies, r.Body)

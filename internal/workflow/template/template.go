@@ -148,7 +148,7 @@ func (s *source) use(params json.RawMessage, options Options) ([]workflow.Defini
 }
 
 // suffixes tell the ids of the workflows of one template apart.
-var suffixes = map[string]string{ //nolint:gochecknoglobals // constant
+var suffixes = map[string]string{
 	workflow.ToolsList: "-list", workflow.ResourcesRead: "-resources", workflow.PromptsGet: "-prompts",
 }
 
@@ -191,7 +191,7 @@ func encode(value any) []byte {
 }
 
 // sources reads the files. They are part of the program, so an error is a mistake in it.
-var sources = sync.OnceValue(func() (all []*source) { //nolint:gochecknoglobals // constant
+var sources = sync.OnceValue(func() (all []*source) {
 	must := func(err error) {
 		if err != nil {
 			panic(err)
