@@ -133,6 +133,7 @@ func (a *API) workflowRoutes() []route {
 			answer: client.Done{}, failures: []restError{noSuchThing, inTheWay}, serve: a.deleteModule,
 		},
 	}
+	list = append(list, a.templateRoutes()...)
 	for i := range list {
 		list[i].who = forAdmins
 		list[i].failures = append(list[i].failures, badInput, restErrorOf(gateway.CodeUnavailable))

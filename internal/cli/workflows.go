@@ -41,7 +41,7 @@ Replay and backtest read the call history. They send nothing.`),
 			})
 		},
 	})
-	cmd.AddCommand(c.workflowShow(), c.workflowPut(), c.workflowValidate(), c.workflowEnable(), c.workflowDisable(), c.workflowDelete(),
+	cmd.AddCommand(c.workflowShow(), c.workflowPut(), c.workflowTemplates(), c.workflowValidate(), c.workflowEnable(), c.workflowDisable(), c.workflowDelete(),
 		c.workflowVersions(), c.workflowRollback(), c.workflowExport(), c.workflowImport(), c.workflowStats(), c.workflowReplay(), c.workflowBacktest(), c.workflowTest())
 	return cmd
 }
@@ -188,11 +188,17 @@ workflow. What runs stays as it is until ` + "`genkan workflows enable`" + `.
 
 A workflow that exists is changed only if the definition was made of its newest
 version, so that nobody undoes the change of somebody else: the definition says so
-with version, as ` + "`genkan workflows export`" + ` writes it, or --base does.`),
+with version, as ` + "`genkan workflows export`" + ` writes it, or --base does.
+
+A FILE with a template, such as {"template": "redact", "params": {"kinds": ["keys"]}},
+makes new workflows of it; ` + "`genkan workflows templates`" + ` lists them.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := c.definitionFile(args[0])
 			if err != nil {
 				return err
+			}
+			if jsonrpc.Lookup(raw, "template") != nil {
+				return c.useTemplate(cmd.Context(), raw)
 			}
 			id := jsonrpc.LookupText(raw, "id")
 			if id == "" {
