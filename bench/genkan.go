@@ -183,14 +183,22 @@ func (h *house) countTools(p *process) (int, error) {
 	}
 	var answer struct {
 		Result struct {
-			Tools []json.RawMessage `json:"tools"`
+			Tools []struct {
+				Name string `json:"name"`
+			} `json:"tools"`
 		} `json:"result"`
 	}
 	// A list is the one event of a stream.
 	if err := json.Unmarshal(bytes.TrimPrefix(body, []byte("event: message\ndata: ")), &answer); err != nil {
 		return 0, err
 	}
-	return len(answer.Result.Tools), nil
+	n := 0
+	for _, tool := range answer.Result.Tools {
+		if tool.Name != "read_result" { // which every list has
+			n++
+		}
+	}
+	return n, nil
 }
 
 // list returns an answer to tools/list.

@@ -41,7 +41,7 @@ func (a *API) workflowRoutes() []route {
 		{
 			method: "PUT", path: "/v1/workflows/{id}", id: "putWorkflow", summary: "Store the next version of a workflow, as a draft",
 			about: "The body is a definition. The version that runs stays until another is enabled. A workflow that exists is changed only if the version that the change was made to is its newest: base, or If-Match, or version in the definition.",
-			query: []query{base}, body: anyObject{}, answer: client.WorkflowDetails{}, failures: []restError{inTheWay}, serve: a.putWorkflow,
+			query: []query{base}, body: anyObject{}, answer: client.WorkflowDetails{}, failures: []restError{noSuchThing, inTheWay}, serve: a.putWorkflow,
 		},
 		{
 			method: "DELETE", path: "/v1/workflows/{id}", id: "deleteWorkflow", summary: "Delete a workflow with all its versions",
@@ -95,7 +95,7 @@ func (a *API) workflowRoutes() []route {
 		{
 			method: "PUT", path: "/v1/workflows/{id}/tests/{test}", id: "putWorkflowTest", summary: "Keep a call with a workflow, and what the workflow must make of it",
 			about: "A test that fails keeps the workflow from being enabled.",
-			body:  client.WorkflowTest{}, answer: client.WorkflowTests{}, failures: []restError{noSuchThing, inTheWay}, serve: a.putWorkflowTest,
+			body:  client.NewWorkflowTest{}, answer: client.WorkflowTests{}, failures: []restError{noSuchThing, inTheWay}, serve: a.putWorkflowTest,
 		},
 		{
 			method: "DELETE", path: "/v1/workflows/{id}/tests/{test}", id: "deleteWorkflowTest", summary: "Delete a test of a workflow",
@@ -126,7 +126,7 @@ func (a *API) workflowRoutes() []route {
 		{
 			method: "PUT", path: "/v1/hook-modules/{id}", id: "putHookModule", summary: "Store the next version of a hook module",
 			about: "Workflows that refer to it without a version run it at once. It is refused if one of them could not.",
-			query: []query{base}, body: client.NewHookModule{}, answer: client.HookModule{}, failures: []restError{inTheWay}, serve: a.putModule,
+			query: []query{base}, body: client.NewHookModule{}, answer: client.HookModule{}, failures: []restError{noSuchThing, inTheWay}, serve: a.putModule,
 		},
 		{
 			method: "DELETE", path: "/v1/hook-modules/{id}", id: "deleteHookModule", summary: "Delete a hook module that no workflow uses",

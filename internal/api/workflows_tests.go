@@ -39,11 +39,12 @@ func (a *API) listWorkflowTests(w http.ResponseWriter, r *http.Request, _ gatewa
 }
 
 func (a *API) putWorkflowTest(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
-	var in client.WorkflowTest
-	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+	var body client.NewWorkflowTest
+	if status, wrong := decodeBody(w, r, &body); wrong != nil {
 		a.refuseBody(w, status, wrong)
 		return
 	}
+	in := client.WorkflowTest{ID: body.ID, Name: body.Name, Call: client.TestedCall(body.Call), Answer: body.Answer, Expect: client.ExpectedOutcome(body.Expect)}
 	_, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0)
 	if err == nil {
 		err = checkID(r.PathValue("test"), in.ID)

@@ -143,7 +143,7 @@ func TestStalledBodiesShutNobodyOut(t *testing.T) {
 		"REST": {"/v1/tools/call", 256 << 10},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := openLimitedHouse(t, servers{"fault": child(t)}, func(o *app.Options) { o.Memory = memory })
+			h := openLimitedHouse(t, servers{"fault": with(child(t), map[string]any{"budget": "off"})}, func(o *app.Options) { o.Memory = memory })
 			greedy, other := h.newToken("greedy"), h.newToken("other")
 			var ends []func()
 			for range 32 {

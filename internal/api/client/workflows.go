@@ -227,6 +227,21 @@ type ExpectedOutcome struct {
 	Response  json.RawMessage `json:"response,omitempty" doc:"The whole response."`
 }
 
+// NewWorkflowTest is a test that is to be kept.
+type NewWorkflowTest struct {
+	ID     string             `json:"id,omitempty" doc:"As in the path."`
+	Name   string             `json:"name,omitempty"`
+	Call   NewTestedCall      `json:"call"`
+	Answer json.RawMessage    `json:"answer,omitempty" doc:"The result that the server gives; an empty one unless said."`
+	Expect NewExpectedOutcome `json:"expect,omitzero"`
+}
+
+// NewTestedCall and NewExpectedOutcome are the parts of a NewWorkflowTest.
+type (
+	NewTestedCall      TestedCall
+	NewExpectedOutcome ExpectedOutcome
+)
+
 // WorkflowTests lists the tests of a workflow.
 type WorkflowTests struct {
 	Tests []WorkflowTest `json:"tests"`
