@@ -63,7 +63,7 @@ func writeFrame(w *bufio.Writer, kind byte, fields ...[]byte) error {
 	head[4] = kind
 	_, _ = w.Write(head[:])
 	for _, field := range fields {
-		binary.LittleEndian.PutUint32(head[:], uint32(len(field)))
+		binary.LittleEndian.PutUint32(head[:], uint32(len(field))) //nolint:gosec // payloads are bounded
 		_, _ = w.Write(head[:4])
 		if _, err := w.Write(field); err != nil {
 			return err

@@ -191,7 +191,7 @@ func encode(value any) []byte {
 }
 
 // sources reads the files. They are part of the program, so an error is a mistake in it.
-var sources = sync.OnceValue(func() (all []*source) {
+var sources = sync.OnceValue(func() (all []*source) { //nolint:gochecknoglobals // read once
 	must := func(err error) {
 		if err != nil {
 			panic(err)
