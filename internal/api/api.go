@@ -90,6 +90,9 @@ type Options struct {
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 	// Servers is the registry of servers.
 	Servers Servers
+	// SignIn begins to sign in to a server and returns the address for the person's
+	// browser, whose last page is in the given language.
+	SignIn func(ctx context.Context, name string, language lang.Language) (address string, err error)
 	// Setup imports servers and connects clients.
 	Setup *setup.Setup
 	// Learned holds what searches led to.

@@ -95,8 +95,10 @@ type Process struct {
 	vault    *vault.File
 	launcher *launch.Launcher
 	signIns  *signin.SignIns
-	recorder *record.Recorder
-	calls    *history.Archive
+	// signingIn has the cancel functions of sign-ins that wait for a person, by server.
+	signingIn sync.Map
+	recorder  *record.Recorder
+	calls     *history.Archive
 	// secrets are what is taken out of the bodies of calls. keepsBodies is set once
 	// bodies are kept.
 	secrets     *knownSecrets
@@ -251,7 +253,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	}
 	p.api = api.New(api.Options{
 		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
-		Setup: p.newSetup(),
+		Setup: p.newSetup(), SignIn: p.signIn,
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
