@@ -76,7 +76,7 @@ func (a *API) routes() []route {
 	return slices.Concat([]route{
 		{
 			method: "GET", path: "/{$}", who: forAll, id: "root", summary: "Whether genkan serves",
-			about:  "A browser, which prefers text/html, is led to /v1/docs.",
+			about:  "A browser, which prefers text/html, is led to the web UI at /ui/.",
 			answer: client.Health{}, leads: http.StatusFound, serve: a.root,
 		},
 		{
