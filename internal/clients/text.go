@@ -15,15 +15,10 @@ var containerKeys = [][]string{{"mcpServers"}, {"servers"}, {"mcp_servers"}, {"c
 // without a name. home is the person's home directory.
 func ReadText(text, home string) (Imported, error) {
 	text = strings.TrimSpace(text)
-	f := File{Client: "text", Path: "the text", home: home}
-	switch {
-	case strings.HasPrefix(text, `"`): // "github": {…}
+	if strings.HasPrefix(text, `"`) { // "github": {…}
 		text = "{" + strings.TrimSuffix(text, ",") + "}"
-	case strings.HasPrefix(text, "["):
-		f.Format = TOML
-	case !strings.HasPrefix(text, "{"):
-		f.Format = YAML
 	}
+	f := File{Client: "text", Path: "the text", Format: formatOfText(text), home: home}
 	root, bad := parse(f.Format, []byte(text))
 	if bad != nil {
 		return Imported{}, bad.in(f.Path, []byte(text))
@@ -43,6 +38,17 @@ func ReadText(text, home string) (Imported, error) {
 	}
 	f.dialect.variables = braceForm | secretsForm
 	return f.Parse([]byte(text))
+}
+
+func formatOfText(text string) Format {
+	switch {
+	case strings.HasPrefix(text, "{"):
+		return JSON
+	case strings.HasPrefix(text, "["):
+		return TOML
+	default:
+		return YAML
+	}
 }
 
 // containerIn returns the path to the servers of a file whose client is unknown, and
