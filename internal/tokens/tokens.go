@@ -122,12 +122,13 @@ func Estimate(text []byte) int {
 const longToken = 8
 
 // Fit reports whether a text has at most a number of tokens. Samples settle it unless they
-// are above the limit or the text is unusual; then the text is counted. So a text that is
-// some percent above the limit may fit, which is less than the error of Count.
+// are above the limit or the text is unusual; then the text is counted. Few samples are
+// within 10 percent of Count, and twice as many within 6. So a text that is some percent
+// above the limit may fit, which is less than the error of Count.
 func Fit(text []byte, most int) bool {
 	// A token has at least one byte.
 	return len(text) <= most ||
-		len(text) <= longToken*most && sample(text, 4<<10, 128) <= most ||
+		len(text) <= longToken*most && (sample(text, 1<<10, 32) <= most/10*9 || sample(text, 2<<10, 64) <= most) ||
 		Count(text) <= most
 }
 
@@ -142,7 +143,7 @@ func sample(text []byte, bytes, places int) int {
 		// The place within each part varies, so that rows of one length are not always seen
 		// at the same column.
 		spread := uint64(uint32(i)*golden) * uint64(part-size-2) >> 32 //nolint:gosec // positive
-		at := part*i + int(spread)                                      //nolint:gosec // less than part
+		at := part*i + int(spread)                                     //nolint:gosec // less than part
 		context := uint16(classes[text[at]])<<4 | uint16(classes[text[at+1]])
 		context = context<<4 | uint16(classes[text[at+2]])
 		sum, _ := walk(text[at+3:at+3+size], context)
@@ -153,3 +154,41 @@ func sample(text []byte, bytes, places int) int {
 
 // golden spreads numbers evenly over 32 bits: it is 2³² divided by the golden ratio.
 const golden uint32 = 0x9E3779B1
+
+// Media returns about how many tokens an image or a sound has whose base64 has so many
+// bytes. It depends on the size of the picture, which is not known here.
+func Media(encoded int) int { return 100 + encoded/1000 } //nolint:mnd // measured
+
+// probes is in how many places HasBase64 looks, and run how many bytes it looks at there.
+const probes, run = 16, 48
+
+// HasBase64 reports whether a long text has base64 in it. It looks at some places only.
+func HasBase64(text []byte) bool {
+	if len(text) < probes*run {
+		return false
+	}
+	for i := range probes {
+		if isBase64(text[(len(text)-run)/(probes-1)*i:][:run]) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBase64 reports whether a text has nothing but characters of base64, among them
+// capitals. Words and hexadecimal numbers are shorter.
+func isBase64(text []byte) bool {
+	capitals := false
+	for _, b := range text {
+		switch classes[b] {
+		case upper:
+			capitals = true
+		case vowel, consonant, rare, digit:
+		default:
+			if b != '+' && b != '/' && b != '=' {
+				return false
+			}
+		}
+	}
+	return capitals
+}
