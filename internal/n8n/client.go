@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -34,6 +35,8 @@ const (
 	usualBackoff = 300 * time.Millisecond
 	// maxRetryAfter is the longest wait that n8n may ask for.
 	maxRetryAfter = 5 * time.Second
+	// usualSettling is how long n8n takes to put a published version in place.
+	usualSettling = time.Second
 	// usualPatience is how long n8n may take to begin an answer.
 	usualPatience = 60 * time.Second
 )
@@ -69,6 +72,10 @@ type Client struct {
 	// their time.
 	patient *http.Client
 	backoff time.Duration
+	// published has when this client published workflows that it has not run since, by id,
+	// and settling is how long n8n may take to put a version in place.
+	published sync.Map
+	settling  time.Duration
 	// problem is what the last request found wrong with the instance, which was at that
 	// time; nil if it answered.
 	problem atomic.Pointer[gateway.Text]
@@ -107,7 +114,7 @@ func NewClient(o Options) (*Client, error) {
 		dialer.Control = nearby
 	}
 	transport.DialContext = dialer.DialContext
-	c := &Client{name: o.Name, base: base, key: gateway.Secret(strings.TrimSpace(o.Key.Reveal())), backoff: o.Backoff}
+	c := &Client{name: o.Name, base: base, key: gateway.Secret(strings.TrimSpace(o.Key.Reveal())), backoff: o.Backoff, settling: usualSettling}
 	if c.backoff == 0 {
 		c.backoff = usualBackoff
 	}

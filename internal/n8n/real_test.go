@@ -198,7 +198,7 @@ func (r *replay) exchange(sent, want string) {
 	r.played++
 	line := sent
 	for shown, id := range r.ids {
-		line = strings.ReplaceAll(line, shown, id)
+		line = strings.ReplaceAll(line, `"`+shown+`"`, `"`+id+`"`)
 	}
 	text, err := call(r.t.Context(), r.source, r.dir, []byte(line))
 	if err != nil {
