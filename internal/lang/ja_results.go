@@ -5,7 +5,7 @@ var jaResults = map[string]string{
 	// Outlines.
 	"This answer has about %d tokens, and %d fit here. It is stored whole with the id %s; this is its outline.":                                           "この結果は約 %d トークンあり、ここに収まるのは %d トークンです。全体を ID %s で保存しました。以下はその概要です。",
 	"The call succeeded: this is no failure. Its answer has about %d tokens, and %d fit here, so it is stored whole with the id %s; this is its outline.": "呼び出しは成功しました。失敗ではありません。結果は約 %d トークンあり、ここに収まるのは %d トークンなので、全体を ID %s で保存しました。以下はその概要です。",
-	"%d more parts are stored. Read them with part: \"raw\", pointer: \"/content\".":                                                                      "ほかに %d 個の部分を保存しています。part: \"raw\", pointer: \"/content\" で読めます。",
+	"More parts are stored: %d. Read them with part: \"raw\", pointer: \"/content\".":                                                                     "ほかに %d 個の部分を保存しています。part: \"raw\", pointer: \"/content\" で読めます。",
 	"Part %s:":                 "部分 %s:",
 	"Next: %s. Find text: %s":  "次の呼び出し: %s。検索: %s",
 	"%s: more keys: %d":        "%s: ほかのキー: %d 個",
