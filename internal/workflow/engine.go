@@ -44,6 +44,7 @@ type Engine struct {
 	opt      Options
 	set      atomic.Pointer[Set]
 	stats    statistics
+	runs     runStatistics
 	state    states
 	detached queue
 	lists    lists
@@ -71,6 +72,7 @@ func (e *Engine) Use(set *Set) {
 		replace()
 	}
 	e.stats.keep(set.has)
+	e.runs.keep(set.has)
 	e.state.keep(set.has)
 }
 
@@ -287,6 +289,7 @@ func (e *Engine) shadow(r *Run, onward func(ctx context.Context) (*gateway.Resul
 // then. It returns what the caller would get, and the trace. Nothing is sent or changed.
 func (e *Engine) Replay(ctx context.Context, w *Workflow, call *gateway.Call, answer *gateway.Result) (*gateway.Result, Trace, error) {
 	r := e.newRun(ctx, w, callCopy(call), &chain{})
+	r.rehearsed = true
 	result, err := r.replay(answer)
 	return result, r.trace, err
 }
@@ -298,8 +301,9 @@ func (r *Run) replay(answer *gateway.Result) (*gateway.Result, error) {
 	return r.engine.outcome(r, r.walk(), func(context.Context) (*gateway.Result, error) { return answer, nil })
 }
 
-// report hands the trace on.
+// report counts the run and hands its trace on.
 func (r *Run) report() {
+	r.engine.runs.add(&r.trace)
 	if sink := r.engine.opt.Sink; sink != nil {
 		sink.Trace(r.trace)
 	}

@@ -178,6 +178,7 @@ func (e *Engine) test(ctx context.Context, w *Workflow, t Test) TestResult {
 	}
 	answer.IsError = string(jsonrpc.Lookup(answer.Raw, "isError")) == "true"
 	r := e.newRun(ctx, w, call, &chain{})
+	r.rehearsed = true
 	applies := w.match.clients.match(call.Identity.ClientID)
 	if w.Type == ToolsList { // such a workflow gets the tools that it matches
 		applies = applies && w.match.servers.match(call.Tool.Source.Name())
