@@ -25,17 +25,13 @@ type Traces interface {
 func traceOf(t workflow.Trace) client.WorkflowTrace {
 	out := client.WorkflowTrace{
 		Workflow: t.Workflow, Version: t.Version, Mode: t.Mode, StartedAt: t.Started.UTC(), Outcome: t.Outcome,
-		Changed: t.Changed, Sent: t.Sent, Detached: t.Detached, Steps: []client.WorkflowStep{},
+		Call: t.Call, Client: t.Client, TookMillis: inMillis(t.Took()), Changed: t.Changed, Sent: t.Sent, Detached: t.Detached, Steps: []client.WorkflowStep{},
 	}
 	if out.Mode == "" {
 		out.Mode = "enforce"
 	}
-	var took time.Duration
 	for i := range t.Steps {
 		s := &t.Steps[i]
-		if s.Type != callType {
-			took += s.Queue + s.Run
-		}
 		step := client.WorkflowStep{
 			Node: s.Node, Type: s.Type, Status: s.Status, Handle: s.Handle,
 			QueueMillis: inMillis(s.Queue), RunMillis: inMillis(s.Run), WaitMillis: inMillis(s.Wait),
@@ -49,12 +45,8 @@ func traceOf(t workflow.Trace) client.WorkflowTrace {
 		}
 		out.Steps = append(out.Steps, step)
 	}
-	out.TookMillis = inMillis(took)
 	return out
 }
-
-// callType is the type of the nodes that send the call on.
-const callType = "mcp-call"
 
 const (
 	// usualBacktest and mostBacktest are how many calls a backtest looks at.

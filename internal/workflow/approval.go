@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -40,7 +41,8 @@ type DeskOptions struct {
 	// Most is how many approvals may be pending: 100.
 	Most int
 	// Opened and Closed are called when an approval begins and ends. They do not block.
-	// A nil decision means that nobody decided in time, or that the call was canceled.
+	// A nil decision means that nobody decided in time, or, before ExpiresAt, that the
+	// call was canceled.
 	Opened func(Approval)
 	Closed func(Approval, *Decision)
 }
@@ -98,6 +100,9 @@ func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 		if !d.remove(a.ID) { // it was decided at this moment
 			made := <-a.decided
 			decision = &made
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its clock began a moment earlier
+			a.ExpiresAt = time.Now()
 		}
 	}
 	if d.opt.Closed != nil {

@@ -58,6 +58,9 @@ func NewSet(workflows []*Workflow) *Set {
 // and figures are kept.
 func (s *Set) switchOff() { s.byType, s.lists, s.off = nil, nil, true }
 
+// Off reports whether none of the workflows runs, because all were turned off.
+func (s *Set) Off() bool { return s.off }
+
 // Applying returns the workflows that run around calls of a tool by a client, and those
 // that make its list, from the outermost to the innermost. A nil tool or an empty client
 // stands for any.

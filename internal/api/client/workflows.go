@@ -165,12 +165,14 @@ type WorkflowTrace struct {
 	Workflow   string         `json:"workflow"`
 	Version    int            `json:"version"`
 	Mode       string         `json:"mode"`
+	Call       string         `json:"call,omitempty" doc:"The id of the call; nothing for a list that was made for a client."`
+	Client     string         `json:"client,omitempty"`
 	StartedAt  time.Time      `json:"startedAt"`
 	Outcome    string         `json:"outcome" doc:"ok, denied, failed, passed (it failed and let the call pass), call_failed (the call itself failed) or dropped (it did not run, because too much waited)."`
 	Changed    bool           `json:"changed" doc:"Whether the call or its answer was changed."`
 	Sent       bool           `json:"sent" doc:"Whether the call was sent on."`
 	Detached   bool           `json:"detached,omitempty" doc:"It is that of a hook that nobody waited for."`
-	TookMillis float64        `json:"tookMillis" doc:"What its nodes took, without the call."`
+	TookMillis float64        `json:"tookMillis" doc:"What its nodes took, without the call and without people."`
 	Steps      []WorkflowStep `json:"steps"`
 }
 
