@@ -140,4 +140,8 @@ var jaWorkflowDoors = map[string]string{
 	"WHAT IT DOES":             "内容",
 	"PARAMETERS":               "パラメーター",
 	"match cannot be read: %s": "match を読み取れません: %s",
+	"there is no tool %q; `genkan tools` lists them": "ツール %q はありません。`genkan tools` で一覧できます",
+	"mode must be enforce or shadow, is %q":          "mode は enforce か shadow でなければなりませんが、%q です",
+	"give either from, or call and answer":           "from か、call と answer のどちらかを指定してください",
+	"tests may have %d at most":                      "tests は最大 %d 件です",
 }

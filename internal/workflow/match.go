@@ -58,7 +58,7 @@ func (m *matcher) hints(t *gateway.Tool) bool {
 		return true
 	}
 	has := map[string]bool{hintReadOnly: false, hintDestructive: true, hintIdempotent: false, hintOpenWorld: true}
-	annotations := annotationsOf(t)
+	annotations := Annotations(t)
 	said := map[string]bool{}
 	for hint := range has {
 		var value bool
@@ -77,9 +77,9 @@ func (m *matcher) hints(t *gateway.Tool) bool {
 	return true
 }
 
-// annotationsOf returns the annotations that the server itself gives its tool, whatever a
-// workflow shows of it.
-func annotationsOf(t *gateway.Tool) []byte {
+// Annotations returns the annotations that the server itself gives its tool, whatever a
+// workflow shows of it; nil if it gives none.
+func Annotations(t *gateway.Tool) []byte {
 	if t.Rewritten != nil {
 		return t.Rewritten.Annotations
 	}

@@ -360,7 +360,7 @@ func (r *Run) metadata(node string) []byte {
 	if call.Tool != nil {
 		text("serverName", call.Tool.Source.Name())
 		text("toolName", call.Tool.Name)
-		raw("annotations", annotationsOf(call.Tool))
+		raw("annotations", Annotations(call.Tool))
 	}
 	text("workflowId", r.workflow.ID)
 	text("nodeId", node)
