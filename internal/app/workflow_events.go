@@ -56,13 +56,15 @@ func approvalEvent(a workflow.Approval) client.ApprovalEvent {
 	}
 }
 
-// approvalOpened publishes that a call waits for a person.
+// approvalOpened publishes that a call waits for a person, and tells the webhook.
 func (p *Process) approvalOpened(a workflow.Approval) {
+	p.workflows.webhook.opened(a)
 	p.live.Publish(events.Event{Topic: events.Approvals, Name: client.EventApprovalOpened, Client: a.Client, Data: events.ForAdmins(approvalEvent(a))})
 }
 
 // approvalClosed publishes how that ended.
 func (p *Process) approvalClosed(a workflow.Approval, decision *workflow.Decision) {
+	p.workflows.webhook.closed(a.ID)
 	data := approvalEvent(a)
 	switch {
 	case decision == nil && time.Now().Before(a.ExpiresAt):

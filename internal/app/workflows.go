@@ -28,6 +28,7 @@ type workflows struct {
 	unfollow func()
 	traces   *workflow.Traces
 	desk     *workflow.Desk
+	webhook  *webhook
 }
 
 // keptTraces is how many calls have their traces kept.
@@ -38,6 +39,7 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 	w := &p.workflows
 	w.hooks, w.detached = script.NewPool(script.Options{}), script.NewPool(script.Options{})
 	w.traces = workflow.NewTraces(keptTraces, p.redactJSON)
+	w.webhook = newWebhook(p)
 	w.desk = workflow.NewDesk(workflow.DeskOptions{Redact: p.redactJSON, Opened: p.approvalOpened, Closed: p.approvalClosed})
 	w.engine = workflow.NewEngine(workflow.Options{
 		Runner: w.hooks, DetachedRunner: w.detached,
@@ -87,6 +89,7 @@ func (p *Process) followWorkflows(cfg *config.Config) {
 
 func (w *workflows) close() {
 	w.engine.Close(context.Background()) // it has a limit of its own
+	w.webhook.close()
 	w.hooks.Close()
 	w.detached.Close()
 }

@@ -82,6 +82,16 @@ func (l *Lock) Receive(w http.ResponseWriter, r *http.Request) bool {
 	return l.receive(w, r, l.rules.Load())
 }
 
+// Visit is Receive for a page to which a link from anywhere may lead, such as one in a
+// chat. A request that may change something must come from the page itself.
+func (l *Lock) Visit(w http.ResponseWriter, r *http.Request) bool {
+	rules := l.rules.Load()
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || !rules.allowsHost(r.Host) {
+		return l.receive(w, r, rules)
+	}
+	return true
+}
+
 // receive checks everything but the token.
 func (l *Lock) receive(w http.ResponseWriter, r *http.Request, c *compiled) bool {
 	if !c.allowsHost(r.Host) {
