@@ -144,7 +144,7 @@ func (r *Run) pass(ctx context.Context, onward func(ctx context.Context) (*gatew
 	}
 	if w.behind {
 		if call.Params.Task.Present() {
-			return nil, gateway.Errorf(gateway.CodeInvalid, "workflow %q has to see the answer of this call, so it cannot be made a task; send it without task", w.title())
+			return nil, w.noTask(call.Tool)
 		}
 		call.Whole = true
 		if call.Peer != nil && w.Notifications != pass {
@@ -168,6 +168,15 @@ func (r *Run) pass(ctx context.Context, onward func(ctx context.Context) (*gatew
 		result = &gateway.Result{Raw: withoutDoubles(result.Raw), Type: result.Type, IsError: result.IsError, HasMeta: result.HasMeta, Notice: result.Notice}
 	}
 	return result, nil
+}
+
+// noTask is the error for a call that is to become a task, whose answer would come when no
+// node waits for it.
+func (w *Workflow) noTask(t *gateway.Tool) error {
+	if jsonrpc.LookupText(jsonrpc.Lookup(t.Definition, "execution"), "taskSupport") == "required" {
+		return gateway.Errorf(gateway.CodeDenied, "%s works as a task only, and workflow %q has to see its answer, which a task gives later, so it was not called. Tell the user: the workflow must not match this tool, or must have no nodes behind the call", t.Exposed, w.title())
+	}
+	return gateway.Errorf(gateway.CodeInvalid, "workflow %q has to see the answer of this call, so it cannot be made a task; send it again without task, and wait for the answer", w.title())
 }
 
 // outcome turns the end of a run into the answer to the call.
