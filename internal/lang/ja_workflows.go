@@ -129,4 +129,6 @@ var jaWorkflows = map[string]string{
 	"params need at least one of %s":  "params には %s の少なくとも一つが必要です",
 	"%s must be an http or https URL": "%s には http か https の URL を指定してください",
 	"%s must be a regular expression without lookaround, backreferences and flags, so that it takes linear time": "%s には、先読み・後読み、後方参照、フラグを使わない正規表現を指定してください (処理時間を線形に保つためです)",
+	"%s has no key %q; its keys are %s": "%s に %q というキーはありません。使えるキーは %s です",
+	"the hook left out what the tool's outputSchema asks for: %s. Enable the tools/list workflow that belongs to this one, which tells clients so": "ツールの outputSchema に必要なものをフックが除きました: %s。それをクライアントに伝える tools/list のワークフロー（このワークフローと対になるもの）を有効にしてください",
 }

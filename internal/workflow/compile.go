@@ -3,6 +3,7 @@ package workflow
 import (
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 
 	"genkan/internal/gateway"
@@ -75,6 +76,11 @@ func (b *Builder) settings() {
 	b.OneOf("state.scope", d.State.Scope, "run", scopeSession, scopeWorkflow)
 	b.OneOf("notifications", d.Notifications, pass, "withhold")
 	l := &d.Limits
+	for _, err := range []error{d.Match.Check(), unknownKey("limits", l.rest, reflect.TypeOf(*l)), unknownKey("state", d.State.rest, reflect.TypeOf(d.State))} {
+		if err != nil {
+			b.Problem("%s", gateway.AsError(err))
+		}
+	}
 	for _, limit := range []struct {
 		name  string
 		value int
