@@ -250,7 +250,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.api = api.New(api.Options{
-		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
+		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: callTraces{p.workflows.traces, p},
 		Setup: p.newSetup(),
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,

@@ -30,8 +30,27 @@ type workflows struct {
 	desk     *workflow.Desk
 }
 
-// keptTraces is how many calls have their traces kept.
+// keptTraces is how many calls have their traces kept in memory.
 const keptTraces = 2000
+
+// callTraces are the traces of calls: in memory those of the last ones, and in the history
+// those of all calls whose bodies it keeps.
+type callTraces struct {
+	*workflow.Traces
+	p *Process
+}
+
+// Of returns the traces of a call, without secrets; nil if there are none.
+func (t callTraces) Of(call string) []workflow.Trace {
+	if kept := t.Traces.Of(call); kept != nil {
+		return kept
+	}
+	raw, err := t.p.calls.Trace(t.p.life, call)
+	if err != nil {
+		return nil
+	}
+	return t.Decode(raw)
+}
 
 // openWorkflows makes the engine and gives it the workflows that are enabled.
 func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
