@@ -197,7 +197,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		lost:      make(chan struct{}),
 		vault:     OpenVault(opt.DataDir),
 	}
-	p.recorder = record.New(opt.Log, func(_, text string) string { return p.withoutSecrets(text) })
+	p.recorder = record.New(opt.Log, func(_, text string) string { return p.redactText(p.withoutSecrets(text)) })
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
 	p.catalogLog = logs.Once(p.serverLog)
 	p.dirty.lists = map[dirtyList]bool{}

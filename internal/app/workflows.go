@@ -68,7 +68,7 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 		CheckOutput: func(tool *gateway.Tool, structured []byte) error {
 			return p.house.Load().validator.CheckOutput(tool, structured)
 		},
-		Sink: w.traces, Log: p.log, Replacing: p.rewrite,
+		Redact: p.redactSaid, Sink: w.traces, Log: p.log, Replacing: p.rewrite,
 	})
 	w.folder = workflow.NewFolder(p.store, p.log)
 	w.library = workflow.NewLibrary(w.folder, w.engine, workflow.Environment{
@@ -118,6 +118,14 @@ func (p *Process) redactJSON(raw []byte) []byte {
 	}
 	out, _ := rules.JSON(raw)
 	return out
+}
+
+// redactSaid takes secrets out of what scripts say to callers.
+func (p *Process) redactSaid(text string) string {
+	if !p.keepsBodies.Load() {
+		return text // the vault may be locked, and nothing else needs it
+	}
+	return string(p.redactJSON([]byte(text)))
 }
 
 // variable resolves a variable of a workflow that refers to a secret.

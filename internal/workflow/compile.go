@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"reflect"
@@ -16,6 +17,8 @@ type Workflow struct {
 	match matcher
 	// vars are the variables with the secrets that they refer to.
 	vars map[string]json.RawMessage
+	// secrets are the values of those that refer to secrets.
+	secrets []string
 	// behind is set if a blocking node stands behind a call: it must see the answer.
 	behind bool
 }
@@ -41,7 +44,7 @@ func Compile(d *Definition, env *Environment) (*Workflow, []Problem) {
 	b := &Builder{env: env, definition: d}
 	w := &Workflow{Definition: d}
 	b.settings()
-	w.vars = b.variables()
+	w.vars, w.secrets = b.variables()
 	w.match = b.matcher(&d.Match)
 	g := b.graph()
 	b.check(g)
@@ -102,8 +105,8 @@ func (b *Builder) settings() {
 }
 
 // variables resolves the variables of a definition.
-func (b *Builder) variables() map[string]json.RawMessage {
-	vars := map[string]json.RawMessage{}
+func (b *Builder) variables() (vars map[string]json.RawMessage, secrets []string) {
+	vars = map[string]json.RawMessage{}
 	for _, name := range slices.Sorted(maps.Keys(b.definition.Vars)) {
 		value, err := b.definition.Vars[name], error(nil)
 		if b.env.Variable != nil {
@@ -113,8 +116,11 @@ func (b *Builder) variables() map[string]json.RawMessage {
 			b.Problem("the variable %q has no value: %s", gateway.Short(name), gateway.AsError(err))
 		}
 		vars[name] = value
+		if secret := ""; err == nil && !bytes.Equal(value, b.definition.Vars[name]) && json.Unmarshal(value, &secret) == nil && secret != "" {
+			secrets = append(secrets, secret)
+		}
 	}
-	return vars
+	return vars, secrets
 }
 
 // graph is a definition with its nodes compiled.
