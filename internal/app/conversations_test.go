@@ -62,13 +62,10 @@ func testWorkflowConversations(t *testing.T, path string) {
 	config := servers(conf{"old": child(t, "-era", "legacy"), "new": child(t, "-era", "modern")})
 	p := startProcess(t, path, config)
 	p.waitReady("old", "new")
-	for name, test := range map[string]func(*testing.T, *process){
-		"a question within a call": testQuestionsWithinHooks,
-		"the version stays":        testTheVersionStays,
-		"bytes that stay":          testBytesStay,
-	} {
-		t.Run(name, func(t *testing.T) { test(t, p) })
-	}
+	t.Run("a question within a call", func(t *testing.T) { testQuestionsWithinHooks(t, p) })
+	t.Run("a person agrees", func(t *testing.T) { testALegacyClientAsks(t, p) })
+	t.Run("the version stays", func(t *testing.T) { testTheVersionStays(t, p) })
+	t.Run("bytes that stay", func(t *testing.T) { testBytesStay(t, p) })
 	t.Run("the end waits for hooks beside calls, and traces outlive it", func(t *testing.T) { testDrain(t, p, path, config) })
 }
 
@@ -118,6 +115,22 @@ func testQuestionsWithinHooks(t *testing.T, p *process) {
 			}
 		}
 	}
+	p.must(http.MethodDelete, "/v1/workflows/polite", "", http.StatusOK)
+}
+
+// A legacy client asks the person for a workflow, and then for the server.
+func testALegacyClientAsks(t *testing.T, p *process) {
+	definition := strings.ReplaceAll(approving, `"id":"ask"`, `"id":"agree"`)
+	p.put("agree", strings.Replace(definition, "one__echo", "new__elicit", 1))
+	asked, text := p.asked(t, "new__elicit", func() {
+		if pending := p.must(http.MethodGet, "/v1/approvals", "", http.StatusOK); !strings.Contains(pending, `"approvals":[]`) {
+			t.Errorf("a call that its client asks about is pending: %s", pending)
+		}
+	})
+	if len(asked) != 2 || !strings.Contains(asked[0], "May it?\nnew__elicit {") || !strings.Contains(asked[1], "Your name") || !strings.Contains(text, "accept") {
+		t.Errorf("asked %q, answered %s", asked, text)
+	}
+	p.must(http.MethodDelete, "/v1/workflows/agree", "", http.StatusOK)
 }
 
 // tracedCall is a call with what workflows did to it.
@@ -219,7 +232,7 @@ func (p *process) asked(t *testing.T, tool string, meanwhile func()) (questions 
 		case m.Method == "elicitation/create":
 			questions = append(questions, m.Params.Message)
 			meanwhile()
-			_ = post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"name":"Ada"}}}`, m.ID)).Body.Close()
+			_ = post(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"name":"Ada","allow":true}}}`, m.ID)).Body.Close()
 		case string(m.ID) == "1" && len(m.Result.Content) > 0:
 			return questions, m.Result.Content[0].Text
 		default:

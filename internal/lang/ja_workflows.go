@@ -52,7 +52,7 @@ var jaWorkflows = map[string]string{
 
 	"no reason was given":              "理由は示されていません",
 	"the person who was asked said no": "承認を求められた人が拒否しました",
-	"nobody answered in time":          "時間内に誰も答えませんでした",
+	"nobody answered in time; `genkan approvals` lists the calls that wait": "時間内に誰も答えませんでした。`genkan approvals` で待っている呼び出しを一覧できます",
 
 	// Failures of nodes.
 	"this workflow can call no tools": "このワークフローはツールを呼び出せません",
