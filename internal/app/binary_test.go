@@ -38,6 +38,7 @@ func TestTheBinary(t *testing.T) {
 		"is joined":             testJoining,
 		"among its own servers": testGenkanAmongItsOwnServers,
 		"survives every hook":   testAttacks,
+		"runs workflows":        testWorkflowConversations,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -202,7 +202,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		lost:      make(chan struct{}),
 		vault:     OpenVault(opt.DataDir),
 	}
-	p.recorder = record.New(opt.Log, func(_, text string) string { return p.withoutSecrets(text) })
+	p.recorder = record.New(opt.Log, func(_, text string) string { return p.redactText(p.withoutSecrets(text)) })
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
 	p.catalogLog = logs.Once(p.serverLog)
 	p.dirty.lists = map[dirtyList]bool{}
@@ -257,7 +257,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.api = api.New(api.Options{
-		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
+		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: callTraces{p.workflows.traces, p},
 		Setup: p.newSetup(), SignIn: p.signIn,
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admitPage, Receive: p.lock.Receive, Visit: p.lock.Visit, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
