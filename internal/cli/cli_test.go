@@ -96,6 +96,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SHELL", "/bin/false") // no test depends on the start files of whoever runs it
 			// Under the race detector a process lingers for a second otherwise.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			// Usual collections of garbage are a fifth of what a short command does.
+			e.Setenv("GOGC", "400")
 			// For a script that fails before it has ended what it began.
 			e.Setenv("GENKAN_BACKGROUND_IDLE", "1m")
 			e.Setenv("BROWSER", "browser")
