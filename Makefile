@@ -48,9 +48,9 @@ install: build ## Put genkan into ~/.local/bin
 # Usually so are libraries that compute and share nothing. The linker keeps one
 # instance of a generic function. Theirs of sync.Map would hide what orders the
 # goroutines of others, so encoding/json, which uses it, is compiled without inlining.
-# Nor may such a library use atomics: they order its goroutines only if they are seen,
-# and the maps of the runtime are always seen. Collecting garbage less often saves a
-# tenth of the time; workers and servers that the tests start do not inherit that.
+# Nor may atomics of such a library order accesses to its maps or slices: the runtime
+# reports those all the same. Goja's are one flag that interrupts a script. Garbage is
+# collected less often; script workers and the servers behind genkan do not inherit that.
 # Left alone, the detector also waits for a second before each program ends. Vet is
 # left to check-vet. TESTFLAGS: make test TESTFLAGS='-run TestX -v'.
 # GENKAN_TESTS=full runs the counts that find rare mistakes, as make check does.
