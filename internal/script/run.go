@@ -41,14 +41,21 @@ func (p *Pool) Run(ctx context.Context, job Job) (Result, error) {
 	if failure != nil {
 		return Result{}, failure
 	}
-	for i, name := range []string{"what the script returns", "the context that the script leaves"} {
-		if message := r.refuse(name, f.fields[i]); message != "" {
+	result := Result{Stats: r.stats}
+	for i, left := range []struct {
+		name string
+		text *json.RawMessage
+	}{{"what the script returns", &result.Returned}, {"the context that the script leaves", &result.Context}} {
+		text, err := joinParts(f.fields[i], job.Context, f.fields[3+i], r.limits.Payload)
+		if err != nil {
+			return Result{}, &Error{Kind: Crashed, Message: err.Error(), Err: err, Stats: r.stats}
+		}
+		if message := r.refuse(left.name, text); message != "" {
 			return Result{}, &Error{Kind: Refused, Message: message, Stats: r.stats}
 		}
-	}
-	result := Result{Context: f.fields[1], Stats: r.stats}
-	if len(f.fields[0]) > 0 {
-		result.Returned = f.fields[0]
+		if len(text) > 0 {
+			*left.text = text
+		}
 	}
 	return result, nil
 }

@@ -51,7 +51,8 @@ type workerState struct {
 	programs map[string]*goja.Program
 	globals  map[string]*goja.Program
 	describe *goja.Program
-	memory   int // that is set
+	spare    *environment // for the next job
+	memory   int          // that is set
 	clock    clock
 }
 
@@ -71,6 +72,7 @@ func newWorkerState(in io.Reader, out io.Writer) *workerState {
 func work(in, out *os.File) int {
 	debug.SetMaxStack(maxStack)
 	debug.SetTraceback("none")
+	debug.SetGCPercent(200) // less often than is usual; the limit of memory holds
 	runtime.GOMAXPROCS(1)
 	_, _ = time.Now().Zone() // reads the time zone's file
 
@@ -96,6 +98,9 @@ func work(in, out *os.File) int {
 		}
 		if err != nil || s.out.Flush() != nil {
 			return 1
+		}
+		if s.spare == nil {
+			s.spare = s.newEnvironment() // while nobody waits
 		}
 	}
 }
