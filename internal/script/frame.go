@@ -18,7 +18,7 @@ const protocol = "genkan-worker 2"
 // The kinds of frames that genkan sends.
 const (
 	frameJob     = 'j' // program's id, its code (nothing if known), context, vars, params, limits
-	frameCompile = 'c' // source, limits
+	frameCompile = 'c' // source, limits, onlyCheck or nothing
 	frameAnswer  = 'a' // id of the request, its error's text, its value
 )
 

@@ -120,7 +120,13 @@ func (s *workerState) compile(f *frame) error {
 	s.limitMemory(limits.Memory)
 	s.clock.start(nil, limits)
 	defer s.clock.stop()
-	code, err := transform(string(f.fields[0]))
+	var code []byte
+	var err error
+	if source := string(f.fields[0]); string(f.fields[2]) == onlyCheck {
+		err = check(source)
+	} else {
+		code, err = transform(source)
+	}
 	if err != nil {
 		var syntax *SyntaxError
 		errors.As(err, &syntax)
