@@ -42,7 +42,7 @@ func TestHarness(t *testing.T) {
 		t.Skip("the harness reads processor time and memory of other processes as Linux tells them")
 	}
 	t.Setenv(raceOptions, "atexit_sleep_ms=0")
-	opt := options{scale: tinyScale, only: "calls,stdio,list,start,memory,kb", selfAsGenkan: true, kbDir: t.TempDir(), noC: true}
+	opt := options{scale: tinyScale, only: "calls,workflows,stdio,list,start,memory,kb", selfAsGenkan: true, kbDir: t.TempDir(), noC: true}
 	var progress bytes.Buffer
 	r, err := measureAll(t.Context(), opt, &progress)
 	if err != nil {
