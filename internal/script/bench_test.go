@@ -172,12 +172,12 @@ func BenchmarkRun(b *testing.B) {
 		})
 	}
 	b.Run("start", func(b *testing.B) {
-		p := newPool(b, Options{})
+		file, err := executable()
+		if err != nil {
+			b.Fatal(err)
+		}
 		for b.Loop() {
-			p.mu.Lock()
-			p.procs++
-			p.mu.Unlock()
-			w, err := p.start()
+			w, err := startWorker(file)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -37,8 +37,8 @@ type worker struct {
 // helloTime is how long a worker may take to start on a machine that is very busy.
 const helloTime = 30 * time.Second
 
-// startWorker starts a worker and calls gone when one that it returned has ended.
-func startWorker(file string, gone func(*worker)) (*worker, error) {
+// startWorker starts a worker.
+func startWorker(file string) (*worker, error) {
 	inChild, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -65,6 +65,7 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 		_ = errors.Join(in.Close(), out.Close())
 		return nil, err
 	}
+	lowerPriority(w.cmd.Process.Pid)
 	w.kill = func() { _ = w.cmd.Process.Kill() }
 	w.memory.open(w.cmd.Process.Pid)
 	wait := func() {
@@ -85,10 +86,7 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 	}
 	_ = out.SetReadDeadline(time.Time{})
 	w.base = w.memory.read()
-	go func() {
-		wait()
-		gone(w)
-	}()
+	go wait()
 	return w, nil
 }
 

@@ -105,7 +105,7 @@ func (r *run) refuse(what string, text []byte) string {
 
 // end kills the worker, once.
 func (r *run) end(reason Kind) {
-	if r.reason.CompareAndSwap(nil, &reason) && r.worker != nil {
+	if r.reason.CompareAndSwap(nil, &reason) {
 		r.worker.kill()
 	}
 }
@@ -124,6 +124,8 @@ func (r *run) do(ctx context.Context, send func(*worker) error) (frame, *Error) 
 			kind, message = ended(ctx), endedEarly
 		} else if errors.Is(err, errClosed) {
 			kind = Canceled
+		} else if start := (*startError)(nil); errors.As(err, &start) {
+			kind = Crashed
 		}
 		return frame{}, &Error{Kind: kind, Message: message, Err: err, Stats: Stats{Queue: monotonic() - queued}}
 	}
@@ -147,19 +149,6 @@ func ended(ctx context.Context) Kind {
 
 // exchange talks to the worker until the job ends.
 func (r *run) exchange(ctx context.Context, queued time.Duration, send func(*worker) error) (f frame, failure *Error) {
-	if r.worker == nil {
-		w, err := r.pool.start()
-		if err != nil {
-			r.end(Crashed)
-			return f, &Error{Kind: Crashed, Message: err.Error(), Err: err}
-		}
-		r.pool.mu.Lock()
-		r.worker = w
-		r.pool.mu.Unlock()
-		if r.ended() {
-			w.kill() // the pool was closed meanwhile
-		}
-	}
 	r.pool.keepWatch()
 	var cancel context.CancelFunc
 	r.ctx, cancel = context.WithCancel(ctx)
@@ -270,7 +259,7 @@ func (r *run) died(ctx context.Context, err error) *Error {
 // check is the watch's look at a run. The pool is locked.
 func (r *run) check(now time.Duration) {
 	over := time.Duration(r.over.Load())
-	if over == 0 || r.worker == nil {
+	if over == 0 {
 		return
 	}
 	if now > over {
