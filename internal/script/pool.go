@@ -335,7 +335,7 @@ func (p *Pool) release(r *run, killed bool) {
 	switch {
 	case r.ended():
 		p.stats.Killed++
-	case r.limits.Memory > DefaultMemory:
+	case r.limits.Memory > DefaultMemory && !r.worker.isSmall():
 		r.worker.kill()
 	default:
 		p.putBack(r.worker)

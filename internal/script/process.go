@@ -26,9 +26,9 @@ type worker struct {
 
 	// known are the ids of the programs that it has.
 	known map[string]bool
-	// base is the memory that it had when it had started, grown how much it had grown
-	// when that was last seen, since when it is idle.
-	base, grown int
+	// base and mapped are the memory that it had when it had started, grown how much it
+	// had grown when that was last seen, since when it is idle.
+	base, mapped, grown int
 	since       time.Duration
 
 	exited chan struct{} // closed when the process has ended
@@ -85,9 +85,16 @@ func startWorker(file string) (*worker, error) {
 		return nil, fmt.Errorf("a worker process did not start: %w %s", err, w.errors.line())
 	}
 	_ = out.SetReadDeadline(time.Time{})
-	w.base = w.memory.read()
+	w.base, w.mapped = w.memory.read()
 	go wait()
 	return w, nil
+}
+
+// isSmall reports whether a worker that was allowed more memory than is usual can be used
+// with the usual limit. What it has mapped stays mapped.
+func (w *worker) isSmall() bool {
+	_, mapped := w.memory.read()
+	return parentSeesMemory && mapped-w.mapped <= DefaultMemory/2
 }
 
 func (w *worker) send(kind byte, fields ...[]byte) error {

@@ -270,7 +270,8 @@ func (r *run) check(now time.Duration) {
 		r.pool.giveUp(r)
 	}
 	// An eighth is for what the process has anyway.
-	if r.worker.grown = r.worker.memory.read() - r.worker.base; r.worker.grown > r.limits.Memory/8*7 {
+	own, _ := r.worker.memory.read()
+	if r.worker.grown = own - r.worker.base; r.worker.grown > r.limits.Memory/8*7 {
 		r.end(Memory)
 	}
 }

@@ -106,7 +106,7 @@ func work(in, out *os.File) int {
 }
 
 // limitMemory sets the limits of memory. Genkan does not reuse a worker that had more
-// than the usual: what it holds may be more than the usual allows.
+// than the usual and has used it: what it holds may be more than the usual allows.
 func (s *workerState) limitMemory(bytes int) {
 	if s.memory != bytes {
 		s.memory = bytes
