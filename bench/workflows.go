@@ -139,11 +139,16 @@ func (s *stage) measureFlows(l *lab, r *report) error {
 		},
 		row{Part: part, Subject: "one, a tiny hook", Metric: latency, Value: one.p50(), Unit: "µs", FloorName: "no workflow", Floor: none.p50(), Ratio: one.slower(none)},
 		row{
+			Part: part, Subject: "one, a tiny hook", Metric: "added at p50, " + sizeName(256), Unit: "µs",
+			Value: one.p50() - none.p50(),
+		},
+		row{
 			Part: part, Subject: "50, of which that one matches", Metric: latency, Value: fifty.p50(), Unit: "µs",
 			FloorName: "one", Floor: one.p50(), Ratio: fifty.slower(one), Goal: unchanged,
 		},
 	)
-	for size, calls := range map[int]int{4 << 10: l.scale.large / 2, 100 << 10: max(l.scale.large/20, callers)} {
+	for _, size := range []int{4 << 10, 100 << 10} {
+		calls := max(l.scale.large*(2<<10)/size, callers) // half as many of 4 KB
 		got, err := l.interleave("redaction of "+sizeName(size), callers, calls, subject("none", size), subject("redact", size))
 		if err != nil {
 			return err
@@ -250,6 +255,7 @@ const attackTime = 300 * time.Millisecond
 // measureAttacks compares innocent calls with hooks of their own beside attacks in hooks
 // with the same calls beside a process outside genkan that is busy for as long.
 func (s *stage) measureAttacks(l *lab, r *report) error {
+	attacks := attacks[:min(len(attacks), l.scale.attacks)]
 	flows := []flow{{id: "innocent", tools: workflowTool, hook: `context.request.params.arguments.upper = true`}}
 	for i, attack := range attacks {
 		flows = append(flows, flow{id: attackName(i), tools: "legacy__echo", when: fmt.Sprintf("request.params.arguments.text == %q", attackName(i)), hook: attack})
@@ -305,9 +311,10 @@ func (s *stage) measureAttacks(l *lab, r *report) error {
 		FloorName: "beside a busy process", Floor: busy.p99(),
 		Ratio: attacked.compare(busy, func(x sample) float64 { return float64(x.outcome.P99) }), Goal: 1.5,
 	})
-	for name, one := range map[string]series{"innocent calls": attacked, "beside a busy process": busy} {
-		r.add(row{Part: part, Subject: name, Metric: "latency p50", Value: one.p50(), Unit: "µs"})
-	}
+	r.add(row{
+		Part: part, Subject: "innocent calls", Metric: "latency p50", Value: attacked.p50(), Unit: "µs",
+		FloorName: "beside a busy process", Floor: busy.p50(), Ratio: attacked.slower(busy),
+	})
 	return nil
 }
 
