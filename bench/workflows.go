@@ -190,43 +190,51 @@ func measureScripts(l *lab, r *report) error {
 	}
 	for _, goal := range scriptGoals {
 		got := found["BenchmarkRun/"+goal.name]
-		worker := row{Part: part, Subject: goal.subject, Metric: "p50", Value: got["worker-p50-µs"], Unit: "µs", Goal: goal.µs}
+		worker := row{Part: part, Subject: goal.subject, Metric: "p50", Value: quantile(got["worker-p50-µs"], 0.5), Unit: "µs", Goal: goal.µs}
 		if goal.µs == 0 {
 			times := got["×in-process"]
-			worker.FloorName, worker.Floor, worker.Goal = "goja in process", got["in-process-p50-µs"], goal.times
-			worker.Ratio = &ratio{Median: times, Low: times, High: times}
+			worker.FloorName, worker.Floor, worker.Goal = "goja in process", quantile(got["in-process-p50-µs"], 0.5), goal.times
+			worker.Ratio = &ratio{Median: quantile(times, 0.5), Low: quantile(times, 0.25), High: quantile(times, 0.75)}
 		}
-		r.add(worker, row{Part: part, Subject: "echo between two processes, as many bytes", Metric: "p50", Value: got["echo-p50-µs"], Unit: "µs"})
+		r.add(worker, row{Part: part, Subject: "echo between two processes, as many bytes", Metric: "p50", Value: quantile(got["echo-p50-µs"], 0.5), Unit: "µs"})
 	}
 	if found, err = l.goBench("./internal/workflow", "BenchmarkNoMatch"); err != nil {
 		return err
 	}
 	got := found["BenchmarkNoMatch"]
 	r.add(
-		row{Part: part, Subject: "50 workflows, none matches", Metric: "added to a call", Value: got["ns/op"] / 1000, Unit: "µs", Goal: 2},
-		row{Part: part, Subject: "50 workflows, none matches", Metric: "allocations", Value: got["allocs/op"], Unit: ""},
+		row{Part: part, Subject: "50 workflows, none matches", Metric: "added to a call", Value: quantile(got["ns/op"], 0.5) / 1000, Unit: "µs", Goal: 2},
+		row{Part: part, Subject: "50 workflows, none matches", Metric: "allocations", Value: quantile(got["allocs/op"], 0.5), Unit: ""},
 	)
 	return nil
 }
 
-// goBench runs benchmarks of a package and returns their metrics by name and unit.
-func (l *lab) goBench(pkg, pattern string) (map[string]map[string]float64, error) {
+// goBench runs benchmarks of a package, some times, and returns their metrics by name and
+// unit.
+func (l *lab) goBench(pkg, pattern string) (map[string]map[string][]float64, error) {
 	fmt.Fprintln(l.progress, "go test -bench", pattern, pkg)
-	out, err := exec.CommandContext(l.ctx, "go", "test", "-run", "^$", "-bench", pattern, "-benchmem", "-benchtime", l.scale.benchTime, pkg).CombinedOutput()
+	out, err := exec.CommandContext(l.ctx, "go", "test", "-run", "^$", "-bench", pattern, "-benchmem",
+		"-benchtime", l.scale.benchTime, "-count", strconv.Itoa((l.scale.rounds+1)/2), pkg).CombinedOutput()
 	if err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
-	found := map[string]map[string]float64{}
+	found := map[string]map[string][]float64{}
 	for line := range strings.Lines(string(out)) {
 		fields := strings.Fields(line)
 		if len(fields) < 2 || !strings.HasPrefix(line, "Benchmark") {
 			continue
 		}
-		values := map[string]float64{}
-		for i := 2; i+1 < len(fields); i += 2 {
-			values[fields[i+1]], _ = strconv.ParseFloat(fields[i], 64)
+		name := processors.ReplaceAllString(fields[0], "")
+		if found[name] == nil {
+			found[name] = map[string][]float64{}
 		}
-		found[processors.ReplaceAllString(fields[0], "")] = values
+		for i := 2; i+1 < len(fields); i += 2 {
+			value, err := strconv.ParseFloat(fields[i], 64)
+			if err != nil {
+				return nil, err
+			}
+			found[name][fields[i+1]] = append(found[name][fields[i+1]], value)
+		}
 	}
 	return found, nil
 }
