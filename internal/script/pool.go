@@ -44,10 +44,10 @@ type Pool struct {
 	parked int // processes whose script waits for its host
 	// starting are processes that have not said hello yet.
 	starting int
-	idle   []*worker
-	active map[*run]struct{}
-	held   map[string]int // processes by program
-	kills  map[string][]time.Duration
+	idle     []*worker
+	active   map[*run]struct{}
+	held     map[string]int // processes by program
+	kills    map[string][]time.Duration
 	// resuming are runs that have a worker and an answer for it. They come first.
 	resuming, queue []*waiter
 	watching        bool

@@ -29,7 +29,7 @@ type worker struct {
 	// base and mapped are the memory that it had when it had started, grown how much it
 	// had grown when that was last seen, since when it is idle.
 	base, mapped, grown int
-	since       time.Duration
+	since               time.Duration
 
 	exited chan struct{} // closed when the process has ended
 }
