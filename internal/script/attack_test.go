@@ -90,9 +90,8 @@ func TestAttacks(t *testing.T) {
 		for ctx.Err() == nil {
 			p.mu.Lock()
 			for r := range p.active {
-				if r.worker != nil {
-					most.Store(max(most.Load(), int64(r.worker.memory.read())))
-				}
+				own, _ := r.worker.memory.read()
+				most.Store(max(most.Load(), int64(own)))
 			}
 			p.mu.Unlock()
 			time.Sleep(time.Millisecond)
