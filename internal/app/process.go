@@ -118,6 +118,7 @@ type Process struct {
 	mcp    *mcpserver.Server
 	api    *api.API
 	ui     *web.UI
+	uiPort uiPort
 	tasks  *tasks.Registry
 	// overrides are the changes to tools that people have made.
 	overrides *catalog.Overrides
@@ -425,6 +426,7 @@ const flushPatience = 2 * time.Second
 // Close stops everything. It cancels the calls in flight.
 func (p *Process) Close() error {
 	p.stop()
+	p.uiPort.end()
 	p.beside.Wait()
 	p.mcp.Close()
 	// Renewing a token may take as long as ending processes, and the two are
