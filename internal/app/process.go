@@ -259,7 +259,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
 		Setup: p.newSetup(),
 		House: func() api.House { return p.house.Load() },
-		Admit: p.admitPage, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
+		Admit: p.admitPage, Receive: p.lock.Visit, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 		Calls: p.calls, Record: func() config.Record { return p.Config().Record },

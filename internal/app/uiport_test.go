@@ -123,7 +123,7 @@ func (b *background) openTab(origin, code string) (closeTab func()) {
 // page is open, and then closes the port and ends.
 func TestABackgroundProcessHasAUIWhileAPageIsOpen(t *testing.T) {
 	t.Parallel()
-	b := openBackground(t, 100*time.Millisecond, 500*time.Millisecond)
+	b := openBackground(t, 500*time.Millisecond, 500*time.Millisecond)
 	done := b.command()
 	origin, code := b.link()
 	closeFirst := b.openTab(origin, code)

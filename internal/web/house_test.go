@@ -239,7 +239,8 @@ func TestSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = stream.Body.Close() }()
-	if line, err := bufio.NewReader(stream.Body).ReadString('\n'); err != nil || stream.StatusCode != 200 || !strings.HasPrefix(line, "retry:") {
+	events := bufio.NewReader(stream.Body)
+	if line, err := events.ReadString('\n'); err != nil || stream.StatusCode != 200 || !strings.HasPrefix(line, "retry:") {
 		t.Errorf("events: %d %q %v", stream.StatusCode, line, err)
 	}
 
@@ -251,9 +252,13 @@ func TestSignIn(t *testing.T) {
 	// A session makes no further links.
 	b.fetch(http.MethodPost, "/ui/link", "").want(t, 401)
 
-	// Signing out ends the session, not only the cookie.
+	// Signing out ends the session, not only the cookie, and with it the events.
 	before := b.cookie
 	b.fetch(http.MethodDelete, "/ui/session", "").want(t, 204)
+	h.tab().send(http.MethodPost, "/v1/reload", "", "Authorization", "Bearer "+h.admin).want(t, 200)
+	if rest, err := io.ReadAll(events); err != nil || strings.Contains(string(rest), "data:") {
+		t.Errorf("after signing out came %q, %v", rest, err)
+	}
 	if b.cookie != "" {
 		t.Error("the browser keeps the cookie")
 	}
