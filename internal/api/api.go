@@ -66,6 +66,8 @@ type Options struct {
 	// answered the request.
 	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
 	Receive func(w http.ResponseWriter, r *http.Request) bool
+	// Visit is Receive for a page to which links from anywhere lead.
+	Visit func(w http.ResponseWriter, r *http.Request) bool
 	// Recognizes reports whether an admitted request would still be admitted; nil
 	// means always.
 	Recognizes func(r *http.Request) bool
@@ -93,6 +95,9 @@ type Options struct {
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 	// Servers is the registry of servers.
 	Servers Servers
+	// SignIn begins to sign in to a server and returns the address for the person's
+	// browser, whose last page is in the given language.
+	SignIn func(ctx context.Context, name string, language lang.Language) (address string, err error)
 	// Setup imports servers and connects clients.
 	Setup *setup.Setup
 	// Learned holds what searches led to.

@@ -50,6 +50,8 @@ type route struct {
 	failures []restError
 	// timed is set if every answer tells how long it took.
 	timed bool
+	// largest is the largest body that it takes, in bytes; 0 for maxBody.
+	largest int64
 	// upkeep is set for a route that administrators poll.
 	upkeep bool
 	serve  handler
@@ -180,6 +182,11 @@ func (a *API) routes() []route {
 			body:  client.NewServer{}, answer: client.ServerTest{}, failures: []restError{badInput}, serve: a.testNewServer,
 		},
 		{
+			method: "POST", path: "/v1/servers/read", who: forAdmins, id: "readServers", summary: "Read servers in a text that a person pasted",
+			about: "A whole file of any client, the servers alone, or one entry, as JSON, YAML or TOML. Nothing is kept: add the definitions with POST /v1/servers.",
+			body:  client.PastedText{}, answer: client.PastedServers{}, failures: []restError{badInput}, serve: a.readServers,
+		},
+		{
 			method: "POST", path: "/v1/servers/{name}/test", who: forAdmins, id: "testServer", summary: "Try a server out, aside from the running one",
 			answer: client.ServerTest{}, failures: []restError{badInput, noSuchThing, inTheWay}, serve: a.testServer,
 		},
@@ -196,6 +203,11 @@ func (a *API) routes() []route {
 		{
 			method: "POST", path: "/v1/servers/{name}/try", who: forAdmins, id: "tryServer", summary: "Try a server that is down at once",
 			answer: client.Server{}, status: http.StatusAccepted, failures: []restError{noSuchThing, inTheWay}, serve: a.tryServer,
+		},
+		{
+			method: "POST", path: "/v1/servers/{name}/sign-in", who: forAdmins, id: "signIn", summary: "Begin to sign in to a server",
+			about:  "The answer has the address where a person signs in, with a browser on the machine that genkan runs on. Genkan waits there for ten minutes, and the server's state tells when it is done. Only for requests from this machine.",
+			answer: client.SignInAddress{}, failures: []restError{badInput, restErrorOf(gateway.CodeDenied), noSuchThing, inTheWay, restErrorOf(gateway.CodeUnavailable), restErrorOf(gateway.CodeTimeout)}, serve: a.fromHere(a.signIn),
 		},
 		{
 			method: "GET", path: "/v1/servers/{name}/ping", who: forAdmins, id: "pingServer", summary: "Ask a server for a sign of life",
@@ -333,7 +345,7 @@ func (a *API) guard(one route, serve handler) func(http.ResponseWriter, *http.Re
 			serve(w, r, id)
 			return
 		}
-		caller := &response{ResponseWriter: w, api: a, r: r, id: id}
+		caller := &response{ResponseWriter: w, api: a, r: r, id: id, largest: one.largest}
 		defer caller.release()
 		if one.timed {
 			caller.began = time.Now()

@@ -1,0 +1,111 @@
+import { useEffect, useRef, useSyncExternalStore } from "react";
+import { queries, refresh, root, type S } from "./client";
+
+// A browser opens six connections to a host, so all tabs share one stream: the tab that
+// has the lock reads it and passes it on.
+
+export type Event = S["Event"];
+
+const listeners = new Set<(event: Event) => void>();
+const watchers = new Set<() => void>();
+let connected = false;
+let lastID = "";
+
+const channel = new BroadcastChannel(`genkan.events.${root.href}`);
+type Message = { event: Event } | { connected: boolean } | { ask: true };
+
+function deliver(message: Message): void {
+	if ("event" in message) {
+		lastID = message.event.id;
+		apply(message.event);
+		for (const listener of listeners) listener(message.event);
+	} else if ("connected" in message && message.connected !== connected) {
+		connected = message.connected;
+		if (connected) void queries.invalidateQueries(); // what happened meanwhile is unknown
+		for (const watch of watchers) watch();
+	}
+}
+
+/** apply asks again for what an event says has changed. */
+function apply(event: Event): void {
+	switch (event.name) {
+		case "server.state":
+			return refresh("/v1/servers", "/v1/servers/{name}", "/v1/doctor");
+		case "tools.changed":
+			return refresh("/v1/tools", "/v1/servers");
+		case "config.reloaded":
+		case "dropped":
+			void queries.invalidateQueries();
+	}
+	if (event.topic === "workflows") refresh("/v1/workflows", "/v1/workflows/{id}");
+	if (event.topic === "approvals") refresh("/v1/approvals");
+}
+
+const names = [
+	"call.started",
+	"call.ended",
+	"server.state",
+	"tools.changed",
+	"config.reloaded",
+	"config.failed",
+	"progress",
+	"dropped",
+];
+
+function read(tell: (message: Message) => void): EventSource {
+	const url = new URL("v1/events", root);
+	if (lastID) url.searchParams.set("after", lastID);
+	const source = new EventSource(url);
+	for (const name of names)
+		source.addEventListener(name, (message) => tell({ event: JSON.parse((message as MessageEvent).data) }));
+	source.onopen = () => tell({ connected: true });
+	source.onerror = () => {
+		tell({ connected: false });
+		// The browser tries again by itself, except after an answer that is no stream.
+		if (source.readyState === EventSource.CLOSED) setTimeout(() => (stream = read(tell)), 2000);
+	};
+	return source;
+}
+let stream: EventSource | undefined;
+
+/** startEvents follows what happens, for as long as the page is open. */
+export function startEvents(): void {
+	const both = (message: Message) => {
+		deliver(message);
+		channel.postMessage(message);
+	};
+	channel.onmessage = ({ data }: MessageEvent<Message>) => {
+		if ("ask" in data) {
+			if (stream) channel.postMessage({ connected } satisfies Message);
+		} else deliver(data);
+	};
+	channel.postMessage({ ask: true } satisfies Message);
+	const lead = () => {
+		stream = read(both);
+		return new Promise<void>(() => {}); // until the page is closed
+	};
+	// Only pages from loopback or over TLS have locks.
+	if (navigator.locks) void navigator.locks.request(`genkan.events.${root.href}`, lead);
+	else void lead();
+}
+
+/** useEvents calls listen with each event while the component is shown. */
+export function useEvents(listen: (event: Event) => void): void {
+	const latest = useRef(listen);
+	latest.current = listen;
+	useEffect(() => {
+		const listener = (event: Event) => latest.current(event);
+		listeners.add(listener);
+		return () => void listeners.delete(listener);
+	}, []);
+}
+
+/** useConnected tells whether events arrive. */
+export const useConnected = (): boolean =>
+	useSyncExternalStore(
+		(watch) => {
+			watchers.add(watch);
+			return () => void watchers.delete(watch);
+		},
+		() => connected,
+	);

@@ -1,0 +1,28 @@
+import { createRoot } from "react-dom/client";
+import { startEvents } from "./api/events";
+import { currentSession, type Session, signIn, takeCode } from "./api/session";
+import { startLang } from "./lang";
+import { App } from "./shell/app";
+import { SignIn } from "./shell/signin";
+import { startTheme } from "./shell/theme";
+import "./theme.css";
+
+async function start(): Promise<void> {
+	startTheme();
+	const root = createRoot(document.getElementById("root")!);
+	let problem: unknown;
+	let session: Session | undefined;
+	try {
+		const code = takeCode();
+		if (code) await signIn({ code }).catch((error) => (problem = error));
+		session = await currentSession();
+	} catch (error) {
+		problem = error;
+	}
+	await startLang(session?.language);
+	if (!session?.signedIn) return root.render(<SignIn problem={problem} />);
+	startEvents();
+	root.render(<App session={session} />);
+}
+
+void start();

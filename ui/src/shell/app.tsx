@@ -1,0 +1,289 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { HelpCircle, Languages, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, WifiOff } from "lucide-react";
+import { Component, createContext, lazy, type ReactNode, Suspense, use, useState } from "react";
+import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
+import { base, queries, query, root } from "../api/client";
+import { useConnected } from "../api/events";
+import { type Session, signOut } from "../api/session";
+import { chooseLang, currentLang, number, t, tn } from "../lang";
+import { Button, Chip, complain, cx, Dialog, Dot, Empty, Kbd, LinkButton, Loading, Menu, Notes, Problem } from "../ui";
+import { useKeys } from "./keys";
+import { Mark } from "./mark";
+import { places, useServerTone } from "./nav";
+import { Palette } from "./palette";
+import { chooseTheme, currentTheme, type Theme } from "./theme";
+
+const Calls = lazy(() => import("../pages/calls"));
+const Call = lazy(() => import("../pages/call"));
+const Servers = lazy(() => import("../pages/servers"));
+const Server = lazy(() => import("../pages/server"));
+const Tools = lazy(() => import("../pages/tools"));
+const Tool = lazy(() => import("../pages/tool"));
+const Workflows = lazy(() => import("../pages/workflows"));
+const Workflow = lazy(() => import("../pages/workflow"));
+const Knowledge = lazy(() => import("../pages/knowledge"));
+const Clients = lazy(() => import("../pages/clients"));
+const Charts = lazy(() => import("../pages/charts"));
+const Settings = lazy(() => import("../pages/settings"));
+
+const SessionContext = createContext<Session | null>(null);
+
+/** useSession is who is signed in. */
+export const useSession = (): Session => use(SessionContext)!;
+
+/** App is the frame around every page. */
+export function App({ session }: { session: Session }) {
+	return (
+		<SessionContext value={session}>
+			<QueryClientProvider client={queries}>
+				<Router base={base.pathname.replace(/\/$/, "")}>
+					<Frame />
+				</Router>
+				<Notes />
+			</QueryClientProvider>
+		</SessionContext>
+	);
+}
+
+function Frame() {
+	const [path, go] = useLocation();
+	const [window, setWindow] = useState<"palette" | "keys" | "menu" | null>(null);
+	const close = () => setWindow(null);
+	const all = places();
+	useKeys({
+		"mod+k": () => setWindow("palette"),
+		"?": () => setWindow("keys"),
+		"/": () => document.querySelector<HTMLElement>("[data-search]")?.focus(),
+		j: () => document.querySelector<HTMLElement>("[data-list]")?.focus(),
+		...Object.fromEntries(all.map((place) => [`g ${place.key}`, () => go(place.href)])),
+	});
+	return (
+		<div className="min-h-dvh md:grid md:grid-cols-[208px_minmax(0,1fr)]">
+			<button
+				type="button"
+				onClick={() => document.getElementById("main")?.focus()}
+				className="fixed top-2 left-2 z-50 -translate-y-16 rounded-md bg-accent px-3 py-1.5 text-accent-text focus:translate-y-0"
+			>
+				{t("Skip to the page")}
+			</button>
+			<aside className="sticky top-0 flex h-dvh flex-col border-line border-r px-3 py-4 max-md:hidden">
+				<Brand />
+				<Button look="plain" className="mb-3 justify-start! text-faint!" onClick={() => setWindow("palette")}>
+					<Search />
+					<span className="flex-1 text-left">{t("Go to")}</span>
+					<Kbd>{navigator.platform.startsWith("Mac") ? "⌘K" : "Ctrl K"}</Kbd>
+				</Button>
+				<Nav path={path} />
+				<Foot onKeys={() => setWindow("keys")} />
+			</aside>
+			<header className="sticky top-0 z-30 flex h-12 items-center gap-1 border-line border-b bg-bg px-3 md:hidden">
+				<Brand />
+				<span className="flex-1" />
+				<Button look="quiet" size="icon" aria-label={t("Go to")} onClick={() => setWindow("palette")}>
+					<Search />
+				</Button>
+				<Button look="quiet" size="icon" aria-label={t("Menu")} onClick={() => setWindow("menu")}>
+					<MenuIcon />
+				</Button>
+			</header>
+			<main id="main" tabIndex={-1} className="min-w-0 outline-none">
+				<Offline />
+				<Mistake key={path}>
+					<Suspense fallback={<Loading />}>
+						<Switch>
+							<Route path="/">
+								<Redirect to="/calls" replace />
+							</Route>
+							<Route path="/calls" component={Calls} />
+							<Route path="/calls/:id" component={Call} />
+							<Route path="/servers" component={Servers} />
+							<Route path="/servers/:name" component={Server} />
+							<Route path="/tools" component={Tools} />
+							<Route path="/tools/:name" component={Tool} />
+							<Route path="/workflows" component={Workflows} />
+							<Route path="/workflows/:id" component={Workflow} />
+							<Route path="/knowledge/:ref?" component={Knowledge} />
+							<Route path="/clients" component={Clients} />
+							<Route path="/charts" component={Charts} />
+							<Route path="/settings/:part?" component={Settings} />
+							<Route>
+								<Empty
+									title={t("There is no such page.")}
+									actions={<LinkButton href="/calls">{t("Calls")}</LinkButton>}
+								/>
+							</Route>
+						</Switch>
+					</Suspense>
+				</Mistake>
+			</main>
+			{window === "palette" && <Palette onClose={close} />}
+			{window === "keys" && <KeysHelp onClose={close} />}
+			{window === "menu" && (
+				<Dialog title="Genkan" onClose={close} side>
+					{/* biome-ignore lint/a11y: a click on a link closes the menu */}
+					<div className="flex h-full flex-col" onClick={close}>
+						<Nav path={path} />
+						<Foot onKeys={() => setWindow("keys")} />
+					</div>
+				</Dialog>
+			)}
+		</div>
+	);
+}
+
+function Brand() {
+	return (
+		<Link href="/calls" className="flex items-center gap-2 px-2 font-semibold text-[15px] tracking-[-.01em] md:mb-4">
+			<Mark />
+			Genkan
+		</Link>
+	);
+}
+
+function Nav({ path }: { path: string }) {
+	const tone = useServerTone();
+	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 1 } } });
+	const workflows = query.useQuery("get", "/v1/workflows");
+	const approvals = query.useQuery("get", "/v1/approvals");
+	const waiting = approvals.data?.approvals.length ?? 0;
+	const counts: Record<string, ReactNode> = {
+		"/tools": tools.data && number(tools.data.pagination.total),
+		"/workflows": workflows.data && number(workflows.data.workflows.length),
+		"/servers": tone && <Dot tone={tone.tone} title={tone.title} />,
+	};
+	return (
+		<nav aria-label={t("Pages")} className="flex flex-col gap-1">
+			{places().map(({ href, title, icon: Icon }) => {
+				const on = path === href || path.startsWith(`${href}/`);
+				return (
+					<Link
+						key={href}
+						href={href}
+						aria-current={on ? "page" : undefined}
+						className={cx(
+							"flex h-8 items-center gap-2.5 rounded-md px-2 font-medium",
+							on ? "bg-accent-soft text-accent" : "text-muted hover:bg-sunken hover:text-text",
+						)}
+					>
+						<Icon aria-hidden className="size-4" strokeWidth={1.8} />
+						{title}
+						<span className="tabular ml-auto font-normal text-faint text-xs">{counts[href]}</span>
+					</Link>
+				);
+			})}
+			{waiting > 0 && (
+				<Link href="/calls?waiting=1" className="mt-2 px-2">
+					<Chip tone="warn">
+						<Dot tone="warn" />
+						{tn(waiting, "{n} call waits for you", "{n} calls wait for you")}
+					</Chip>
+				</Link>
+			)}
+		</nav>
+	);
+}
+
+function Foot({ onKeys }: { onKeys: () => void }) {
+	const session = useSession();
+	const [theme, setTheme] = useState(currentTheme);
+	const icons = { system: <Monitor />, light: <Sun />, dark: <Moon /> };
+	const titles = { system: t("As the system"), light: t("Light"), dark: t("Dark") };
+	const choose = (to: Theme) => {
+		chooseTheme(to);
+		setTheme(to);
+	};
+	return (
+		<div className="mt-auto flex items-center gap-1 pt-4 text-faint text-xs">
+			<span className="line flex-1 px-2" title={`${root.host} · ${session.client} · ${session.version}`}>
+				{root.host}
+			</span>
+			<Menu
+				trigger={
+					<Button look="quiet" size="iconSmall" aria-label={t("Theme")} title={t("Theme")}>
+						{icons[theme]}
+					</Button>
+				}
+				items={(["system", "light", "dark"] as const).map((to) => ({
+					title: titles[to],
+					icon: icons[to],
+					hint: to === theme ? "✓" : undefined,
+					onSelect: () => choose(to),
+				}))}
+			/>
+			<Menu
+				trigger={
+					<Button look="quiet" size="iconSmall" aria-label={t("More")} title={t("More")}>
+						<HelpCircle />
+					</Button>
+				}
+				items={[
+					{ title: t("Keys"), icon: <Kbd>?</Kbd>, onSelect: onKeys },
+					{
+						title: currentLang() === "ja" ? "English" : "日本語",
+						icon: <Languages />,
+						onSelect: () => chooseLang(currentLang() === "ja" ? "en" : "ja"),
+					},
+					"line",
+					{
+						title: t("Sign out"),
+						hint: session.client,
+						icon: <LogOut />,
+						onSelect: () => void signOut().catch(complain),
+					},
+				]}
+			/>
+		</div>
+	);
+}
+
+/** Offline says that what is shown may be old. */
+function Offline() {
+	const connected = useConnected();
+	const [been, setBeen] = useState(false);
+	if (connected && !been) setBeen(true);
+	if (connected || !been) return null;
+	return (
+		<div role="status" className="flex items-center gap-2 bg-warn-soft px-7 py-2 font-medium text-warn">
+			<WifiOff className="size-4" />
+			{t("Genkan does not answer. What you see may be old. Trying again.")}
+		</div>
+	);
+}
+
+/** Mistake shows an error of the page instead of nothing at all. */
+class Mistake extends Component<{ children: ReactNode }, { error?: unknown }> {
+	state: { error?: unknown } = {};
+	static getDerivedStateFromError(error: unknown) {
+		return { error };
+	}
+	render() {
+		if (this.state.error === undefined) return this.props.children;
+		return <Problem className="m-7" error={this.state.error} retry={() => location.reload()} />;
+	}
+}
+
+function KeysHelp({ onClose }: { onClose: () => void }) {
+	const keys: [string, string][] = [
+		["Ctrl K · ⌘K", t("Go to a page, server, workflow or tool")],
+		["/", t("Search on this page")],
+		["j  k  ↓  ↑", t("Move in a list")],
+		["Enter", t("Open")],
+		["[  ]", t("Previous and next failed call")],
+		["?", t("These keys")],
+		...places().map((place): [string, string] => [`g ${place.key}`, place.title]),
+	];
+	return (
+		<Dialog title={t("Keys")} onClose={onClose}>
+			<dl className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-2">
+				{keys.map(([key, what]) => (
+					<div key={key} className="contents">
+						<dt>
+							<Kbd>{key}</Kbd>
+						</dt>
+						<dd>{what}</dd>
+					</div>
+				))}
+			</dl>
+		</Dialog>
+	);
+}

@@ -1,0 +1,105 @@
+import { useDeferredValue, useEffect, useId, useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { query } from "../api/client";
+import { t } from "../lang";
+import { composing, cx, Dialog, Input } from "../ui";
+import { places } from "./nav";
+
+type Entry = { title: string; kind: string; href: string };
+
+/** Palette goes anywhere: pages, tools by what they do, servers, workflows. */
+export function Palette({ onClose }: { onClose: () => void }) {
+	const [, go] = useLocation();
+	const [text, setText] = useState("");
+	const [at, setAt] = useState(0);
+	const list = useId();
+	const current = useRef<HTMLButtonElement>(null);
+	const wanted = useDeferredValue(text.trim());
+	const servers = query.useQuery("get", "/v1/servers");
+	const workflows = query.useQuery("get", "/v1/workflows");
+	const tools = query.useQuery(
+		"post",
+		"/v1/tools/search",
+		{ body: { query: wanted, limit: 8 } },
+		{ enabled: wanted.length > 1, placeholderData: (previous: unknown) => previous as never },
+	);
+	const contains = (title: string) => title.toLowerCase().includes(wanted.toLowerCase());
+	const entries: Entry[] = [
+		...places().map((place) => ({ title: place.title, kind: t("Page"), href: place.href })),
+		...(servers.data?.servers ?? []).map(({ name }) => ({
+			title: name,
+			kind: t("Server"),
+			href: `/servers/${encodeURIComponent(name)}`,
+		})),
+		...(workflows.data?.workflows ?? []).map(({ id, name }) => ({
+			title: name,
+			kind: t("Workflow"),
+			href: `/workflows/${encodeURIComponent(id)}`,
+		})),
+	].filter((entry) => contains(entry.title));
+	const shown = [
+		...entries.slice(0, 12),
+		...(wanted.length > 1 ? (tools.data?.results ?? []) : []).map(({ name }) => ({
+			title: name,
+			kind: t("Tool"),
+			href: `/tools/${encodeURIComponent(name)}`,
+		})),
+	];
+	const active = Math.min(at, shown.length - 1);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another entry becomes the active one
+	useEffect(() => current.current?.scrollIntoView({ block: "nearest" }), [active]);
+	const open = (entry?: Entry) => {
+		if (!entry) return;
+		onClose();
+		go(entry.href);
+	};
+	return (
+		<Dialog title={t("Go to")} onClose={onClose}>
+			<Input
+				autoFocus
+				role="combobox"
+				aria-expanded
+				aria-controls={list}
+				aria-activedescendant={shown[active] && `${list}-${active}`}
+				aria-label={t("Page, server, workflow, or what a tool should do")}
+				placeholder={t("Page, server, workflow, or what a tool should do")}
+				value={text}
+				onChange={(event) => {
+					setText(event.target.value);
+					setAt(0);
+				}}
+				onKeyDown={(event) => {
+					if (composing(event)) return;
+					const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+					if (!step) return;
+					event.preventDefault();
+					setAt((active + step + shown.length) % Math.max(shown.length, 1));
+				}}
+				onEnter={() => open(shown[active])}
+			/>
+			<div role="listbox" id={list} aria-label={t("Go to")} className="mt-3 flex h-80 flex-col overflow-auto">
+				{shown.length === 0 && <p className="py-6 text-center text-muted">{t("Nothing is called that.")}</p>}
+				{shown.map((entry, i) => (
+					<button
+						key={entry.href}
+						ref={i === active ? current : undefined}
+						id={`${list}-${i}`}
+						type="button"
+						role="option"
+						aria-selected={i === active}
+						tabIndex={-1}
+						onClick={() => open(entry)}
+						onMouseMove={() => setAt(i)}
+						className={cx(
+							"flex h-9 shrink-0 items-center justify-between gap-3 rounded-md px-2.5 text-left",
+							i === active && "bg-accent-soft text-accent",
+						)}
+					>
+						<span className="line">{entry.title}</span>
+						<span className="text-faint text-xs">{entry.kind}</span>
+					</button>
+				))}
+			</div>
+		</Dialog>
+	);
+}

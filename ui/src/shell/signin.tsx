@@ -1,0 +1,57 @@
+import { useState } from "react";
+import { signIn } from "../api/session";
+import { t } from "../lang";
+import { Button, Card, CopyButton, Field, Input, Notes, Problem } from "../ui";
+import { Mark } from "./mark";
+
+/** SignIn is what a browser sees that has no session. */
+export function SignIn({ problem }: { problem?: unknown }) {
+	const [token, setToken] = useState("");
+	const [error, setError] = useState<unknown>(problem);
+	const [busy, setBusy] = useState(false);
+	const enter = async () => {
+		if (!token.trim()) return;
+		setBusy(true);
+		try {
+			await signIn({ token: token.trim() });
+			location.reload();
+		} catch (failure) {
+			setError(failure);
+			setBusy(false);
+		}
+	};
+	return (
+		<main className="mx-auto flex min-h-dvh max-w-[420px] flex-col justify-center gap-5 px-4 py-10">
+			<div className="flex items-center gap-2.5 font-semibold text-xl">
+				<Mark size={28} />
+				Genkan
+			</div>
+			{error !== undefined && <Problem error={error} />}
+			<Card className="flex flex-col gap-3 p-5">
+				<h1 className="text-base">{t("Sign in")}</h1>
+				<p className="text-muted">
+					{t("On the machine where Genkan runs, this command opens the page with a link that works once:")}
+				</p>
+				<div className="flex items-center justify-between rounded-md bg-sunken py-1 pr-1 pl-3">
+					<code>genkan ui</code>
+					<CopyButton text="genkan ui" />
+				</div>
+			</Card>
+			<Card className="flex flex-col gap-3 p-5">
+				<Field label={t("Or sign in with a token")} hint={t("An administrator makes one with genkan tokens add NAME.")}>
+					<Input
+						type="password"
+						name="token"
+						value={token}
+						onChange={(event) => setToken(event.target.value)}
+						onEnter={() => void enter()}
+					/>
+				</Field>
+				<Button look="primary" busy={busy} disabled={!token.trim()} onClick={() => void enter()}>
+					{t("Sign in")}
+				</Button>
+			</Card>
+			<Notes />
+		</main>
+	);
+}

@@ -1,0 +1,4 @@
+export * from "./basics";
+export * from "./json";
+export * from "./list";
+export * from "./overlay";

@@ -1,0 +1,42 @@
+import { Fragment, type ReactNode, useMemo } from "react";
+import { cx } from "./basics";
+
+/** Json shows a value as JSON with colours. Texts are React text: nothing in them is
+ * markup. Large values are cut; whoever wants all of them copies them. */
+export function Json({ value, className, max = 200_000 }: { value: unknown; className?: string; max?: number }) {
+	const text = useMemo(() => JSON.stringify(value, null, 2) ?? "null", [value]);
+	return <JsonText text={text.length > max ? `${text.slice(0, max)}\n…` : text} className={className} />;
+}
+
+const token = /("(?:[^"\\\n]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
+
+/** JsonText shows a text that is JSON, character by character as it is. */
+export function JsonText({ text, className }: { text: string; className?: string }) {
+	const parts = useMemo(() => {
+		if (text.length > 300_000) return [text];
+		const out: ReactNode[] = [];
+		let end = 0;
+		for (const found of text.matchAll(token)) {
+			if (found.index > end) out.push(text.slice(end, found.index));
+			const colour = found[2] ? "text-accent" : found[1] ? "text-ok" : "text-warn";
+			out.push(
+				<span key={found.index} className={colour}>
+					{found[1] ?? found[0]}
+				</span>,
+			);
+			if (found[2]) out.push(<Fragment key={`${found.index}c`}>{found[2]}</Fragment>);
+			end = found.index + found[0].length;
+		}
+		out.push(text.slice(end));
+		return out;
+	}, [text]);
+	return (
+		<pre
+			// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+			tabIndex={0}
+			className={cx("max-h-[560px] overflow-auto px-4 py-3 break-words whitespace-pre-wrap", className)}
+		>
+			{parts}
+		</pre>
+	);
+}

@@ -1,0 +1,150 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { cx } from "./basics";
+
+export type Column<T> = {
+	id: string;
+	title: ReactNode;
+	/** As in grid-template-columns: "96px", "minmax(0,1fr)". */
+	width: string;
+	right?: boolean;
+	/** Left out where the window is narrow. */
+	wide?: boolean;
+	cell: (row: T) => ReactNode;
+};
+
+/** List is a table of any length: only the rows in sight are drawn. j, k and the arrows
+ * move; Enter opens. It scrolls with the page unless height is given. */
+export function List<T>({
+	rows,
+	columns,
+	rowKey,
+	onOpen,
+	selected,
+	onSelect,
+	label,
+	height,
+	onEnd,
+	empty,
+	rowClass,
+}: {
+	rows: T[];
+	columns: Column<T>[];
+	rowKey: (row: T) => string;
+	onOpen?: (row: T) => void;
+	/** The key of the row that j and k have reached. */
+	selected?: string;
+	onSelect?: (key: string) => void;
+	label: string;
+	/** Of the part that scrolls, such as "calc(100dvh - 200px)". */
+	height: string;
+	/** Called near the last row: there may be more to load. */
+	onEnd?: () => void;
+	empty?: ReactNode;
+	rowClass?: (row: T) => string | false | undefined;
+}) {
+	const scroller = useRef<HTMLDivElement>(null);
+	const virtual = useVirtualizer({
+		count: rows.length,
+		getScrollElement: () => scroller.current,
+		estimateSize: () => 36,
+		overscan: 12,
+		getItemKey: (i) => rowKey(rows[i]!),
+	});
+	const items = virtual.getVirtualItems();
+	const last = items.at(-1)?.index ?? -1;
+	useEffect(() => {
+		if (onEnd && rows.length > 0 && last >= rows.length - 10) onEnd();
+	}, [last, rows.length, onEnd]);
+
+	const wide = columns.map((c) => c.width).join(" ");
+	const narrow = columns
+		.filter((c) => !c.wide)
+		.map((c) => c.width)
+		.join(" ");
+	const grid = "grid items-center [grid-template-columns:var(--narrow)] md:[grid-template-columns:var(--wide)]";
+	const cellClass = (c: Column<T>) => cx("line px-3", c.right && "num", c.wide && "max-md:hidden");
+
+	const onKeyDown = (event: KeyboardEvent) => {
+		if (event.metaKey || event.ctrlKey || event.altKey) return;
+		const at = rows.findIndex((row) => rowKey(row) === selected);
+		const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
+		if (step !== undefined && onSelect && rows.length > 0) {
+			event.preventDefault();
+			const to = Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + step));
+			onSelect(rowKey(rows[to]!));
+			virtual.scrollToIndex(to);
+		} else if (event.key === "Enter" && at >= 0 && onOpen && event.target === event.currentTarget) {
+			event.preventDefault();
+			onOpen(rows[at]!);
+		}
+	};
+	return (
+		<div
+			role="table"
+			aria-label={label}
+			aria-rowcount={rows.length + 1}
+			className="overflow-hidden rounded-lg border border-line bg-surface"
+			style={{ "--wide": wide, "--narrow": narrow } as React.CSSProperties}
+		>
+			<div role="rowgroup">
+				<div role="row" className={cx(grid, "h-8 border-line border-b font-medium text-faint text-xs")}>
+					{columns.map((c) => (
+						<div key={c.id} role="columnheader" className={cellClass(c)}>
+							{c.title}
+						</div>
+					))}
+				</div>
+			</div>
+			{rows.length === 0 && empty}
+			<div
+				ref={scroller}
+				role="rowgroup"
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+				tabIndex={0}
+				data-list
+				aria-label={label}
+				onKeyDown={onKeyDown}
+				className="relative overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
+				style={{ maxHeight: height, overflowAnchor: "none" }}
+			>
+				<div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+					{items.map((item) => {
+						const row = rows[item.index]!;
+						const key = rowKey(row);
+						return (
+							// biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
+							<div
+								key={key}
+								role="row"
+								aria-rowindex={item.index + 2}
+								aria-selected={key === selected}
+								onClick={
+									onOpen &&
+									((event) => {
+										if (!(event.target as Element).closest("a,button,input,[data-own]")) onOpen(row);
+									})
+								}
+								className={cx(
+									grid,
+									"absolute inset-x-0 h-9 border-line",
+									item.index < rows.length - 1 && "border-b",
+									onOpen && "cursor-pointer",
+									key === selected ? "bg-accent-soft" : "hover:bg-sunken",
+									rowClass?.(row),
+								)}
+								style={{ transform: `translateY(${item.start}px)` }}
+							>
+								{columns.map((c) => (
+									<div key={c.id} role="cell" className={cellClass(c)}>
+										{c.cell(row)}
+									</div>
+								))}
+							</div>
+						);
+					})}
+				</div>
+			</div>
+		</div>
+	);
+}

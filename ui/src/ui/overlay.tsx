@@ -1,0 +1,215 @@
+import * as RadixMenu from "@radix-ui/react-dropdown-menu";
+import { X } from "lucide-react";
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { create } from "zustand";
+import { t } from "../lang";
+import { Button, cx, messageOf } from "./basics";
+
+/** Dialog is a window above the page. The browser's own dialog traps the focus, closes
+ * on Escape and needs no inline style, which the content security policy forbids. */
+export function Dialog({
+	title,
+	onClose,
+	children,
+	actions,
+	size = "normal",
+	side,
+}: {
+	title: string;
+	onClose: () => void;
+	children: ReactNode;
+	actions?: ReactNode;
+	size?: "normal" | "wide";
+	/** At the right edge, as tall as the window. */
+	side?: boolean;
+}) {
+	const ref = useRef<HTMLDialogElement>(null);
+	const id = useId();
+	useEffect(() => {
+		const dialog = ref.current;
+		if (dialog && !dialog.open) dialog.showModal();
+	}, []);
+	return (
+		// biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, by the browser
+		<dialog
+			ref={ref}
+			aria-labelledby={id}
+			onClose={onClose}
+			onCancel={(event) => {
+				if (event.target !== event.currentTarget) return;
+				event.preventDefault();
+				onClose();
+			}}
+			onClick={(event) => event.target === event.currentTarget && onClose()}
+			className={cx(
+				"w-[calc(100vw-24px)] border border-line bg-surface shadow-card",
+				side
+					? "mr-0 h-dvh max-h-none max-w-[560px] rounded-l-lg"
+					: cx("max-h-[88dvh] rounded-lg", size === "wide" ? "max-w-[920px]" : "max-w-[560px]"),
+			)}
+		>
+			<div className={cx("flex flex-col", side ? "h-full" : "max-h-[88dvh]")}>
+				<header className="flex h-12 shrink-0 items-center justify-between border-line border-b pr-2 pl-5">
+					<h2 id={id} className="line text-base">
+						{title}
+					</h2>
+					<Button look="quiet" size="icon" aria-label={t("Close")} onClick={onClose}>
+						<X />
+					</Button>
+				</header>
+				<div className="min-h-0 flex-1 overflow-auto p-5">{children}</div>
+				{actions && (
+					<footer className="flex shrink-0 flex-wrap justify-end gap-2 border-line border-t px-5 py-3">
+						{actions}
+					</footer>
+				)}
+			</div>
+		</dialog>
+	);
+}
+
+export type MenuItem =
+	| { title: string; hint?: string; icon?: ReactNode; danger?: boolean; disabled?: boolean; onSelect: () => void }
+	| "line";
+
+/** Menu is a button that opens a list of things to do. */
+export function Menu({
+	trigger,
+	items,
+	align = "end",
+}: {
+	trigger: ReactNode;
+	items: MenuItem[];
+	align?: "start" | "end";
+}) {
+	return (
+		<RadixMenu.Root modal={false}>
+			<RadixMenu.Trigger asChild>{trigger}</RadixMenu.Trigger>
+			<RadixMenu.Portal>
+				<RadixMenu.Content
+					align={align}
+					sideOffset={4}
+					collisionPadding={8}
+					className="z-50 min-w-44 rounded-lg border border-line bg-surface p-1 shadow-card"
+				>
+					{items.map((item, i) =>
+						item === "line" ? (
+							// biome-ignore lint/suspicious/noArrayIndexKey: lines are all alike
+							<RadixMenu.Separator key={i} className="my-1 h-px bg-line" />
+						) : (
+							<RadixMenu.Item
+								key={item.title}
+								disabled={item.disabled}
+								onSelect={item.onSelect}
+								className={cx(
+									"flex min-h-8 cursor-default items-center gap-2.5 rounded-md px-2.5 outline-none data-disabled:opacity-50 data-highlighted:bg-sunken [&_svg]:size-4 [&_svg]:text-faint",
+									item.danger && "text-bad",
+								)}
+							>
+								{item.icon}
+								<span className="flex-1">{item.title}</span>
+								{item.hint && <span className="text-faint text-xs">{item.hint}</span>}
+							</RadixMenu.Item>
+						),
+					)}
+				</RadixMenu.Content>
+			</RadixMenu.Portal>
+		</RadixMenu.Root>
+	);
+}
+
+type Note = { id: number; text: string; bad: boolean; undo?: () => void };
+const useNotes = create<{ notes: Note[] }>(() => ({ notes: [] }));
+let lastNote = 0;
+
+function addNote(note: Omit<Note, "id">): void {
+	const id = ++lastNote;
+	useNotes.setState(({ notes }) => ({ notes: [...notes.slice(-2), { ...note, id }] }));
+	setTimeout(() => dropNote(id), note.bad ? 12_000 : 5000);
+}
+const dropNote = (id: number) => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => note.id !== id) }));
+
+/** say tells in passing that something was done, with a way back where there is one. */
+export const say = (text: string, undo?: () => void): void => addNote({ text, bad: false, undo });
+
+/** complain tells that something failed. */
+export const complain = (error: unknown): void => addNote({ text: messageOf(error), bad: true });
+
+/** Notes shows what say and complain tell. */
+export function Notes() {
+	const notes = useNotes((state) => state.notes);
+	return (
+		<div
+			role="status"
+			aria-live="polite"
+			className="pointer-events-none fixed inset-x-3 bottom-4 z-50 flex flex-col items-center gap-2"
+		>
+			{notes.map((note) => (
+				<div
+					key={note.id}
+					className={cx(
+						"pointer-events-auto flex max-w-xl items-center gap-3 rounded-lg border px-4 py-2 shadow-card",
+						note.bad ? "border-transparent bg-bad-soft text-bad" : "border-line bg-surface",
+					)}
+				>
+					<span className="min-w-0 break-words">{note.text}</span>
+					{note.undo && (
+						<Button
+							size="small"
+							onClick={() => {
+								note.undo?.();
+								dropNote(note.id);
+							}}
+						>
+							{t("Undo")}
+						</Button>
+					)}
+					<button
+						type="button"
+						aria-label={t("Close")}
+						onClick={() => dropNote(note.id)}
+						className="rounded-sm opacity-70 hover:opacity-100"
+					>
+						<X className="size-4" />
+					</button>
+				</div>
+			))}
+		</div>
+	);
+}
+
+/** Confirm asks before something that cannot be taken back. */
+export function Confirm({
+	title,
+	children,
+	action,
+	danger,
+	busy,
+	onConfirm,
+	onClose,
+}: {
+	title: string;
+	children: ReactNode;
+	action: string;
+	danger?: boolean;
+	busy?: boolean;
+	onConfirm: () => void;
+	onClose: () => void;
+}) {
+	return (
+		<Dialog
+			title={title}
+			onClose={onClose}
+			actions={
+				<>
+					<Button onClick={onClose}>{t("Cancel")}</Button>
+					<Button look={danger ? "danger" : "primary"} busy={busy} onClick={onConfirm}>
+						{action}
+					</Button>
+				</>
+			}
+		>
+			{children}
+		</Dialog>
+	);
+}
