@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -48,8 +49,28 @@ var programs = map[string]func(){
 			os.Exit(1)
 		}
 	},
+	// tab ADDRESS: a page that signs in with the code of its address, and writes the
+	// answer to the file opened.
+	"tab":           func() { openTab(os.Args[1]) },
 	"hostileserver": func() { os.Exit(hostileServer(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	"faultserver":   func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+}
+
+func openTab(address string) {
+	origin, code, _ := strings.Cut(address, "/ui/#code=")
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, origin+"/ui/session", strings.NewReader(`{"code":"`+code+`"}`))
+	if err != nil {
+		panic(err)
+	}
+	r.Header = http.Header{"Origin": {origin}, "Content-Type": {"application/json"}}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		panic(err)
+	}
+	answer, _ := io.ReadAll(resp.Body)
+	if err := os.WriteFile("opened", fmt.Appendf(nil, "%d %s", resp.StatusCode, answer), 0o600); err != nil {
+		panic(err)
+	}
 }
 
 func TestMain(m *testing.M) {
