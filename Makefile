@@ -59,8 +59,7 @@ RACE     = -race $(UNRACED:%=-gcflags=%=-race=false) $(if $(filter full,$(GENKAN
 UNRACED  = modernc.org/... $(if $(filter full,$(GENKAN_TESTS)),,compress/... crypto/internal/fips140/... \
 	go/ast go/parser go/scanner hash/... regexp/... strconv unicode/... golang.org/x/crypto/... golang.org/x/text/... \
 	github.com/antlr4-go/... github.com/dop251/... github.com/evanw/esbuild/internal/js_... github.com/go-sourcemap/... \
-	github.com/goccy/... github.com/google/go-cmp/... github.com/santhosh-tekuri/... github.com/tiktoken-go/... \
-	genkan/internal/jsonrpc)
+	github.com/goccy/... github.com/google/go-cmp/... github.com/santhosh-tekuri/... github.com/tiktoken-go/...)
 PACKAGES = $(if $(filter full,$(GENKAN_TESTS)),2,3)
 test: ## Run all tests with the race detector
 	@set -- $(RACE); export GORACE=atexit_sleep_ms=10 $(if $(filter full,$(GENKAN_TESTS)),,GOGC=$${GOGC:-400}); \
