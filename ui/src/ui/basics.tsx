@@ -3,6 +3,7 @@ import {
 	type ComponentProps,
 	type CSSProperties,
 	createContext,
+	Fragment,
 	type ReactNode,
 	type RefObject,
 	useContext,
@@ -260,6 +261,15 @@ export function Loaded<T>({
 	if (query.data !== undefined) return children(query.data);
 	if (query.error) return <Problem error={query.error} retry={() => void query.refetch()} />;
 	return <Loading rows={rows} />;
+}
+
+/** Rich is a text whose values in braces are elements: <Rich text={t("{who} called")}
+ * values={{ who: <b>…</b> }} />. */
+export function Rich({ text, values }: { text: string; values: Record<string, ReactNode> }) {
+	return text.split(/\{(\w+)\}/).map((part, i) =>
+		// biome-ignore lint/suspicious/noArrayIndexKey: parts of one text stay in their order
+		i % 2 === 1 ? <Fragment key={i}>{values[part]}</Fragment> : part,
+	);
 }
 
 /** CopyButton copies a text and says so. */
