@@ -486,6 +486,7 @@ func (p *Process) measure() {
 		p.recorder.Registry().MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
 	}
 	counter("genkan_tokens_saved_total", "Tokens that agents were spared by outlines of large answers.", func() float64 { return float64(p.results.Saved()) })
+	counter("genkan_tokens_read_back_total", "Tokens of stored answers that agents read with read_result.", func() float64 { return float64(p.results.ReadBack()) })
 	if p.opt.Sink != nil {
 		counter("genkan_log_lines_dropped_total", "Lines of the log that were lost because nobody read them fast enough.", func() float64 { return float64(p.opt.Sink.Dropped()) })
 	}

@@ -78,10 +78,11 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
 	`Sum up the calls of the last 24 hours, or since another --since, for each tool:
 how many, how many failed, how long half of them (P50) and 95 of 100 (P95) took at
 most in milliseconds, about how many tokens went in and out, and how many were saved
-by outlines of large answers. The tool with the most calls comes first, or the
-slowest with --sort p95.`: `直近 24 時間（--since で変更できます）の呼び出しをツールごとに集計します。回数、失敗の数、
+by outlines of large answers. What read_result read of stored answers is subtracted.
+The tool with the most calls comes first, or the slowest with --sort p95.`: `直近 24 時間（--since で変更できます）の呼び出しをツールごとに集計します。回数、失敗の数、
 半数（P50）と 100 回中 95 回（P95）の所要時間の上限（ミリ秒）、入出力のおおよその
-トークン数、大きな応答の概要で節約したトークン数を表示します。呼び出しの多いツールが先です。--sort p95 では遅いツールが先です。`,
+トークン数、大きな応答の概要で節約したトークン数を表示します。
+read_result で後から読んだ分は差し引きます。呼び出しの多いツールが先です。--sort p95 では遅いツールが先です。`,
 	"There are no such calls since %s. --since 7d goes further back.": "%s 以降、該当する呼び出しはありません。--since 7d でさらに遡れます。",
 	"CALLS":      "呼び出し",
 	"ERRORS":     "失敗",
@@ -151,4 +152,5 @@ line.`: `動いている genkan の呼び出しを、終わるたびに表示し
 	"%s must be one of %s, is %q":      "%s は次のいずれかでなければなりません: %s（現在の値 %q）",
 	"by must be server or tool, is %q": "by には server か tool を指定してください（現在の値 %q）",
 	"step is too short: %d seconds would make %d steps of that time, and %d is the most; take at least %d seconds, or a later since": "step が短すぎます。%d 秒では %d 区間になりますが、上限は %d 区間です。%d 秒以上にするか、since を後の時刻にしてください",
+	"It read about %s tokens of a stored answer.": "保存された応答のうち、約 %s トークンを読みました。",
 }

@@ -35,7 +35,6 @@ export function Find({ within, again }: { within: RefObject<HTMLElement | null>;
 	}, [found, at]);
 	const step = (by: number) => found.length > 0 && setAt((at + by + found.length) % found.length);
 	return (
-		// biome-ignore lint/a11y/noStaticElementInteractions: Shift and Enter are for the box in it
 		<div
 			className="flex items-center gap-1"
 			onKeyDown={(event) => {
@@ -45,7 +44,13 @@ export function Find({ within, again }: { within: RefObject<HTMLElement | null>;
 				step(-1);
 			}}
 		>
-			<SearchBox label={t("Find in this call")} value={text} onChange={setText} onEnter={() => step(1)} className="w-52" />
+			<SearchBox
+				label={t("Find in this call")}
+				value={text}
+				onChange={setText}
+				onEnter={() => step(1)}
+				className="w-52"
+			/>
 			{text && (
 				<>
 					<span role="status" className="tabular min-w-12 text-center text-muted text-xs">

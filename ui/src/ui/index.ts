@@ -2,4 +2,3 @@ export * from "./basics";
 export * from "./json";
 export * from "./list";
 export * from "./overlay";
-export * from "./result";

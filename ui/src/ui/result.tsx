@@ -22,7 +22,7 @@ type Block = {
 
 /** Result shows what a tool, a prompt or a resource answered as people would like to see
  * it: text, Markdown, images, tables. Everything in it is text of others. */
-export function Result({ value }: { value: unknown }) {
+export default function Result({ result: value }: { result: unknown }) {
 	const result = (value ?? {}) as {
 		content?: Block[];
 		contents?: Block[];
@@ -32,7 +32,9 @@ export function Result({ value }: { value: unknown }) {
 		code?: number;
 		message?: string;
 	};
-	const blocks = [result.content, result.contents, result.messages].flatMap((list) => (Array.isArray(list) ? list : []));
+	const blocks = [result.content, result.contents, result.messages].flatMap((list) =>
+		Array.isArray(list) ? list : [],
+	);
 	const structured = result.structuredContent;
 	// Servers send what is structured a second time, as text.
 	const same = structured === undefined ? undefined : JSON.stringify(structured);
@@ -198,7 +200,11 @@ function Table({ rows }: { rows: Record_[] }) {
 				<thead className="sticky top-0 bg-surface">
 					<tr>
 						{columns.map((name) => (
-							<th key={name} scope="col" className="h-8 border-line border-b px-4 text-left font-medium text-faint text-xs">
+							<th
+								key={name}
+								scope="col"
+								className="h-8 border-line border-b px-4 text-left font-medium text-faint text-xs"
+							>
 								{name}
 							</th>
 						))}
@@ -211,9 +217,7 @@ function Table({ rows }: { rows: Record_[] }) {
 							{columns.map((name) => (
 								<td
 									key={name}
-									className={
-										typeof row[name] === "number" ? "num px-4 py-1.5" : "line max-w-80 px-4 py-1.5 align-top"
-									}
+									className={typeof row[name] === "number" ? "num px-4 py-1.5" : "line max-w-80 px-4 py-1.5 align-top"}
 								>
 									{cell(row[name])}
 								</td>
