@@ -263,8 +263,7 @@ export function Loaded<T>({
 	return <Loading rows={rows} />;
 }
 
-/** Rich is a text whose values in braces are elements: <Rich text={t("{who} called")}
- * values={{ who: <b>…</b> }} />. */
+/** Rich is a translated text whose values in braces are elements. */
 export function Rich({ text, values }: { text: string; values: Record<string, ReactNode> }) {
 	return text.split(/\{(\w+)\}/).map((part, i) =>
 		// biome-ignore lint/suspicious/noArrayIndexKey: parts of one text stay in their order

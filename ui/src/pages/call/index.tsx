@@ -479,9 +479,9 @@ function Body({
 	const whole_ = body && !body.cut && body.json !== undefined;
 	return (
 		<Card className="min-w-0 self-start overflow-hidden">
-			<Cap>
+			<Cap className="flex-wrap gap-y-1!">
 				<span className="line">{title}</span>
-				<span className="flex shrink-0 items-center gap-1">
+				<span className="flex shrink-0 flex-wrap items-center gap-1">
 					<span className="tabular mr-1 font-normal">
 						{bytes(size)} · {t("{n} tokens", { n: number(tokens) })}
 					</span>

@@ -25,7 +25,10 @@ export function Waterfall({ call }: { call: S["CallDetails"] }) {
 			</Cap>
 			<ol className="flex flex-col gap-1 px-4 py-3">
 				{bars.map((bar) => (
-					<li key={bar.key} className="grid grid-cols-[minmax(96px,190px)_minmax(0,1fr)_72px] items-center gap-3">
+					<li
+						key={bar.key}
+						className="grid grid-cols-[112px_minmax(0,1fr)_56px] sm:grid-cols-[190px_minmax(0,1fr)_72px] items-center gap-3"
+					>
 						<span className={cx("line", bar.bad ? "text-bad" : "text-muted")}>{bar.title}</span>
 						<span aria-hidden className="relative h-5 overflow-hidden rounded-sm bg-sunken">
 							{bar.length > 0 && (

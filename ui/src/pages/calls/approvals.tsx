@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { t } from "@/lang";
-import { Button, Card, complain, Dot, JsonText, say } from "@/ui";
+import { Button, Card, complain, Dot, JsonText, Rich, say } from "@/ui";
 import { clientName, toolName } from "./words";
 
 /** Approvals are the calls that wait for a person, with what they would do. */
@@ -50,7 +50,10 @@ function Approval({ approval }: { approval: S["Approval"] }) {
 			<div className="flex flex-wrap items-center gap-x-3 gap-y-2 bg-warn-soft px-4 py-2.5">
 				<Dot tone="warn" />
 				<div className="min-w-0 flex-1 break-words">
-					<b>{clientName(approval)}</b> {t("wants to call")} <b>{tool}</b>.{" "}
+					<Rich
+						text={t("{client} wants to call {tool}.")}
+						values={{ client: <b>{clientName(approval)}</b>, tool: <b>{tool}</b> }}
+					/>{" "}
 					{approval.message && <span className="text-muted">{approval.message}</span>}{" "}
 					<span className="text-muted">{t("Asked by the workflow {name}.", { name: approval.workflow })}</span>
 				</div>

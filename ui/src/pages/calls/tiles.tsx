@@ -35,7 +35,7 @@ export function Tiles({ filters }: { filters: Filters }) {
 				tone={total?.errors ? "bad" : "idle"}
 			/>
 			<Tile
-				title={t("95 of 100 calls took at most")}
+				title={t("95% took at most")}
 				value={
 					total && (p95 < 1000 ? String(p95 < 10 ? Number(p95.toFixed(1)) : Math.round(p95)) : (p95 / 1000).toFixed(1))
 				}
