@@ -184,4 +184,4 @@ export async function pictures(page: Page, dir: string, name: string): Promise<v
 	await page.setViewportSize({ width: 1280, height: 860 });
 }
 
-export { expect };
+export { bin, expect };

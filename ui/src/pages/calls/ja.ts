@@ -71,8 +71,7 @@ export default {
 	"No client that Genkan knows has a file on this machine. Any client can use the address of Genkan.":
 		"Genkan が知っているクライアントのファイルはこのマシンにありません。どのクライアントからも Genkan のアドレスを使えます。",
 	"{file} is as it was.": "{file} を元に戻しました。",
-	"{name} is connected. Restart it to see the change.":
-		"{name} をつなぎました。反映するには {name} を再起動してください。",
+	"{name} is connected. Restart it to see the change.": "{name} をつなぎました。再起動すると反映されます。",
 	"Show the change": "変更を見る",
 	"What changes for {name}": "{name} の変更内容",
 	"Nothing changes.": "変更はありません。",
