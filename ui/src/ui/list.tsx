@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { cx } from "./basics";
 
 export type Column<T> = {
@@ -27,6 +27,9 @@ export function List<T>({
 	onEnd,
 	empty,
 	rowClass,
+	onAway,
+	scrollRef,
+	children,
 }: {
 	rows: T[];
 	columns: Column<T>[];
@@ -42,8 +45,15 @@ export function List<T>({
 	onEnd?: () => void;
 	empty?: ReactNode;
 	rowClass?: (row: T) => string | false | undefined;
+	/** Told when its reader leaves the top, and comes back. */
+	onAway?: (away: boolean) => void;
+	/** The part that scrolls. */
+	scrollRef?: RefObject<HTMLDivElement | null>;
+	/** What stands above the rows, such as a pill that says that there are new ones. */
+	children?: ReactNode;
 }) {
-	const scroller = useRef<HTMLDivElement>(null);
+	const own = useRef<HTMLDivElement>(null);
+	const scroller = scrollRef ?? own;
 	const virtual = useVirtualizer({
 		count: rows.length,
 		getScrollElement: () => scroller.current,
@@ -84,7 +94,7 @@ export function List<T>({
 			role="table"
 			aria-label={label}
 			aria-rowcount={rows.length + 1}
-			className="overflow-hidden rounded-lg border border-line bg-surface"
+			className="relative overflow-hidden rounded-lg border border-line bg-surface"
 			style={{ "--wide": wide, "--narrow": narrow } as React.CSSProperties}
 		>
 			<div role="rowgroup">
@@ -96,6 +106,7 @@ export function List<T>({
 					))}
 				</div>
 			</div>
+			{children}
 			{rows.length === 0 && empty}
 			<div
 				ref={scroller}
@@ -105,6 +116,7 @@ export function List<T>({
 				data-list
 				aria-label={label}
 				onKeyDown={onKeyDown}
+				onScroll={onAway && ((event) => onAway(event.currentTarget.scrollTop > 0))}
 				className="relative overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
 				style={{ maxHeight: height, overflowAnchor: "none" }}
 			>
