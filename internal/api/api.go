@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -79,6 +80,8 @@ type Options struct {
 	Budget *gateway.Shares
 	// Language returns the current language of errors; nil means English.
 	Language func() lang.Language
+	// Home is where / leads browsers to, relative to it; empty means v1/docs.
+	Home string
 	// Health returns why the process cannot serve; nil if it can.
 	Health func() error
 	// Reload reads the configuration again.
@@ -90,6 +93,9 @@ type Options struct {
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 	// Servers is the registry of servers.
 	Servers Servers
+	// SignIn begins to sign in to a server and returns the address for the person's
+	// browser, whose last page is in the given language.
+	SignIn func(ctx context.Context, name string, language lang.Language) (address string, err error)
 	// Setup imports servers and connects clients.
 	Setup *setup.Setup
 	// Learned holds what searches led to.
@@ -176,11 +182,13 @@ func sendToV1(w http.ResponseWriter, r *http.Request, status int) {
 	http.Redirect(w, r, target, status) //nolint:gosec // it begins with /v1
 }
 
-// root serves health to programs, and to people the page that needs no token.
+// root serves health to programs, and leads people to a page. The address is relative,
+// because a proxy may have stripped a prefix; http.Redirect would change it.
 func (a *API) root(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	w.Header().Set("Vary", "Accept")
 	if prefersHTML(r.Header) {
-		http.Redirect(w, r, "/v1/docs", http.StatusFound)
+		w.Header().Set("Location", cmp.Or(a.opt.Home, "v1/docs"))
+		w.WriteHeader(http.StatusFound)
 		return
 	}
 	a.health(w, r, id)

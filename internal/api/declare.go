@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 
 	"genkan/internal/api/client"
+	"genkan/internal/clients"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/registry"
@@ -219,6 +221,25 @@ func lastLines(text string, most int) []string {
 
 // anonymous is the name of a server in a test without a name.
 const anonymous = "test"
+
+// readServers answers with the servers in a text of any client's form.
+func (a *API) readServers(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	var in client.PastedText
+	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+		a.refuseBody(w, status, wrong)
+		return
+	}
+	home, _ := os.UserHomeDir() // without one, ~ stays as it is
+	read, err := clients.ReadText(in.Text, home)
+	out := client.PastedServers{Servers: []client.PastedServer{}, Notes: []string{}}
+	for _, s := range read.Servers {
+		out.Servers = append(out.Servers, client.PastedServer{Name: s.Name, Definition: s.Definition()})
+	}
+	for _, n := range read.Notes {
+		out.Notes = append(out.Notes, a.language().Text(n.Text))
+	}
+	a.respond(w, out, err)
+}
 
 func (a *API) testNewServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	name, definition, ok := a.definition(w, r, "")

@@ -232,6 +232,10 @@ func TestServersRefuse(t *testing.T) {
 		{name: "a ping that takes too long", method: "GET", path: "/v1/servers/fault/ping?timeoutMillis=30001", status: 400, has: []string{`"field":"timeoutMillis"`}},
 		{name: "a test of nothing", method: "POST", path: "/v1/servers/test", body: `{}`, status: 400, has: []string{"needs a command"}},
 		{name: "a test of an unknown key", method: "POST", path: "/v1/servers/test", body: `{"comand":"x"}`, status: 400, has: []string{`"field":"comand"`}},
+		{name: "a text of a client", method: "POST", path: "/v1/servers/read", body: `{"text":"\"n\": {\"command\": \"x\"}"}`, status: 200, has: []string{`{"name":"n","definition":{"command":"x"}}`}},
+		{name: "a text without servers", method: "POST", path: "/v1/servers/read", body: `{"text":"hello"}`, status: 400, has: []string{"mcpServers"}},
+		{name: "a sign-in to a process", method: "POST", path: "/v1/servers/fault/sign-in", status: 400, has: []string{"process on this machine"}},
+		{name: "a sign-in to nothing", method: "POST", path: "/v1/servers/nobody/sign-in", status: 404},
 		{name: "nothing was added", method: "GET", path: "/v1/servers", status: 200, has: []string{`"name":"fault"`}, hasNot: []string{`"name":"n"`}},
 	}
 	for _, c := range []struct{ method, path, body string }{
@@ -240,6 +244,8 @@ func TestServersRefuse(t *testing.T) {
 		{"PATCH", "/v1/servers/%s", `{"disabled":true}`},
 		{"DELETE", "/v1/servers/%s", ""},
 		{"POST", "/v1/servers/test", `{"command":"x"}`},
+		{"POST", "/v1/servers/read", `{"text":"{}"}`},
+		{"POST", "/v1/servers/%s/sign-in", ""},
 		{"POST", "/v1/servers/%s/test", ""},
 		{"POST", "/v1/servers/%s/restart", ""},
 		{"GET", "/v1/servers/%s/log", ""},

@@ -76,7 +76,7 @@ func (a *API) routes() []route {
 	return slices.Concat([]route{
 		{
 			method: "GET", path: "/{$}", who: forAll, id: "root", summary: "Whether genkan serves",
-			about:  "A browser, which prefers text/html, is led to /v1/docs.",
+			about:  "A browser, which prefers text/html, is led to the web UI at /ui/.",
 			answer: client.Health{}, leads: http.StatusFound, serve: a.root,
 		},
 		{
@@ -180,6 +180,11 @@ func (a *API) routes() []route {
 			body:  client.NewServer{}, answer: client.ServerTest{}, failures: []restError{badInput}, serve: a.testNewServer,
 		},
 		{
+			method: "POST", path: "/v1/servers/read", who: forAdmins, id: "readServers", summary: "Read servers in a text that a person pasted",
+			about: "A whole file of any client, the servers alone, or one entry, as JSON, YAML or TOML. Nothing is kept: add the definitions with POST /v1/servers.",
+			body:  client.PastedText{}, answer: client.PastedServers{}, failures: []restError{badInput}, serve: a.readServers,
+		},
+		{
 			method: "POST", path: "/v1/servers/{name}/test", who: forAdmins, id: "testServer", summary: "Try a server out, aside from the running one",
 			answer: client.ServerTest{}, failures: []restError{badInput, noSuchThing, inTheWay}, serve: a.testServer,
 		},
@@ -196,6 +201,11 @@ func (a *API) routes() []route {
 		{
 			method: "POST", path: "/v1/servers/{name}/try", who: forAdmins, id: "tryServer", summary: "Try a server that is down at once",
 			answer: client.Server{}, status: http.StatusAccepted, failures: []restError{noSuchThing, inTheWay}, serve: a.tryServer,
+		},
+		{
+			method: "POST", path: "/v1/servers/{name}/sign-in", who: forAdmins, id: "signIn", summary: "Begin to sign in to a server",
+			about:  "The answer has the address where a person signs in, with a browser on the machine that genkan runs on. Genkan waits there for ten minutes, and the server's state tells when it is done. Only for requests from this machine.",
+			answer: client.SignInAddress{}, failures: []restError{badInput, restErrorOf(gateway.CodeDenied), noSuchThing, inTheWay, restErrorOf(gateway.CodeUnavailable), restErrorOf(gateway.CodeTimeout)}, serve: a.fromHere(a.signIn),
 		},
 		{
 			method: "GET", path: "/v1/servers/{name}/ping", who: forAdmins, id: "pingServer", summary: "Ask a server for a sign of life",

@@ -55,7 +55,7 @@ func TestTheFront(t *testing.T) {
 		"JSON as good as HTML":       {method: "GET", path: "/", send: with("Accept", "text/html, */*"), status: 200, has: health},
 		"HTML refused":               {method: "GET", path: "/", send: with("Accept", "text/html;q=0, application/json;q=0.1"), status: 200, has: health},
 		"nonsense":                   {method: "GET", path: "/", send: with("Accept", ";;;,text/html;q=x"), status: 200, has: health},
-		"a browser":                  {method: "GET", path: "/", send: with("Accept", browser), status: 302, headers: map[string]string{"Location": "/v1/docs"}},
+		"a browser":                  {method: "GET", path: "/", send: with("Accept", browser), status: 302, headers: map[string]string{"Location": "ui/"}},
 		"JSON refused":               {method: "GET", path: "/", send: with("Accept", "application/json;q=0, text/html;q=0.1, */*"), status: 302},
 		"health is never a page":     {method: "GET", path: "/health", send: with("Accept", browser), status: 200, has: health},
 		"health by any name":         {method: "GET", path: "/health", send: with("Origin", "https://evil.example"), status: 200, has: health},

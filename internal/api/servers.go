@@ -168,6 +168,12 @@ func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	a.noSuchServer(w, name)
 }
 
+// signIn begins a sign-in to a server and answers where a person goes on with it.
+func (a *API) signIn(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	address, err := a.opt.SignIn(r.Context(), r.PathValue("name"), a.language())
+	a.respond(w, client.SignInAddress{URL: address}, err)
+}
+
 // usualPingMillis and mostPingMillis are the default and the longest wait for a
 // ping.
 const usualPingMillis, mostPingMillis = 5_000, 30_000

@@ -17,7 +17,6 @@ import (
 	"genkan/internal/ratelimit"
 	"genkan/internal/registry"
 	"genkan/internal/shape"
-	"genkan/internal/signin"
 	"genkan/internal/tasks"
 	"genkan/internal/upstream"
 	"genkan/internal/views"
@@ -261,13 +260,5 @@ func (p *Process) settings(s config.Server) upstream.Settings {
 		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
 		URL: s.URL, Headers: s.Headers, Transport: s.Transport, Isolation: s.Isolation,
 		StartupTimeout: s.StartupTimeout, Fingerprint: s.Fingerprint(), Lacking: s.Unresolved, Bearer: bearer,
-	}
-}
-
-// SignInServer returns what signing in to a configured server needs.
-func SignInServer(s config.Server) signin.Server {
-	return signin.Server{
-		Name: s.Name, URL: s.URL, Scopes: s.OAuth.Scopes, RedirectPort: s.OAuth.RedirectPort, PrivateHosts: s.OAuth.PrivateHosts,
-		Client: signin.Client{ID: s.OAuth.ClientID, Secret: s.OAuth.ClientSecret, Issuer: s.OAuth.Issuer},
 	}
 }

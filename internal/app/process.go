@@ -39,6 +39,7 @@ import (
 	"genkan/internal/tasks"
 	"genkan/internal/upstream"
 	"genkan/internal/vault"
+	"genkan/internal/web"
 )
 
 // Options configure a Process.
@@ -92,11 +93,14 @@ type Process struct {
 	log      *slog.Logger
 	store    *sqlite.Store
 	tokens   *identity.Tokens
+	sessions *identity.Sessions
 	vault    *vault.File
 	launcher *launch.Launcher
 	signIns  *signin.SignIns
-	recorder *record.Recorder
-	calls    *history.Archive
+	// signingIn has the cancel functions of sign-ins that wait for a person, by server.
+	signingIn sync.Map
+	recorder  *record.Recorder
+	calls     *history.Archive
 	// secrets are what is taken out of the bodies of calls. keepsBodies is set once
 	// bodies are kept.
 	secrets     *knownSecrets
@@ -115,6 +119,7 @@ type Process struct {
 	admin  gateway.Secret
 	mcp    *mcpserver.Server
 	api    *api.API
+	ui     *web.UI
 	tasks  *tasks.Registry
 	// overrides are the changes to tools that people have made.
 	overrides *catalog.Overrides
@@ -235,6 +240,8 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.tasks = tasks.New(secret[:])
 	p.lock = lock.New(p.tokens.Verify, rules(cfg))
+	p.sessions = identity.NewSessions(p.tokens, p.store, time.Now)
+	p.lock.Sessions = lock.Sessions{Cookie: sessionCookie(admin), Verify: p.sessions.Verify}
 	p.lock.Met = p.tokens.Met
 	p.lock.Refused = func(r *http.Request, status int, reason string) { p.recorder.Refusals().Note(r, status, reason, "") }
 	p.mcp = mcpserver.New(mcpserver.Options{
@@ -251,13 +258,17 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	}
 	p.api = api.New(api.Options{
 		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
-		Setup: p.newSetup(),
+		Setup: p.newSetup(), SignIn: p.signIn,
 		House: func() api.House { return p.house.Load() },
-		Admit: p.admit, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
+		Admit: p.admitPage, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 		Calls: p.calls, Record: func() config.Record { return p.Config().Record },
+		Home: home(),
 	})
+	if err := p.openUI(); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
 	p.publishLists()

@@ -32,6 +32,7 @@ func (p *Process) Handler() http.Handler {
 	}
 	mux.Handle("/messages", p.mcp.Messages())
 	p.api.Routes(mux)
+	p.ui.Routes(mux)
 	metrics := promhttp.HandlerFor(p.recorder.Registry(), promhttp.HandlerOpts{})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := p.admit(w, r); ok {
@@ -51,9 +52,22 @@ func (p *Process) Handler() http.Handler {
 	return mux
 }
 
-// admit identifies the caller. When it reports false, it has answered the request.
+// admit identifies the caller by a token. When it reports false, it has answered the
+// request.
 func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
-	id, ok := p.lock.Admit(w, r)
+	return p.admitWith(p.lock.Admit, w, r)
+}
+
+// admitPage is admit for what the web UI uses. It identifies the caller by a token or
+// by the session of a browser.
+func (p *Process) admitPage(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
+	return p.admitWith(p.lock.AdmitPage, w, r)
+}
+
+func (p *Process) admitWith(
+	admit func(http.ResponseWriter, *http.Request) (gateway.Identity, bool), w http.ResponseWriter, r *http.Request,
+) (gateway.Identity, bool) {
+	id, ok := admit(w, r)
 	if ok && !connections.Authenticated(r, id.ClientID) {
 		w.Header().Set("Connection", "close")
 		p.lock.Refuse(w, r, "too_many_connections", &gateway.Error{

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -403,4 +404,25 @@ func TestStepUp(t *testing.T) {
 	d.mustLogin()
 	d.mustCall("one__write", "{}")
 	d.mustCall("one__read", "{}")
+}
+
+// A page begins a sign-in over REST; the person goes on in the browser, and the server
+// is up without another request.
+func TestSignInOverREST(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, authserver.Options{}, nil)
+	var begun client.SignInAddress
+	for range 2 { // the person closed the first window
+		status, text := d.request(http.MethodPost, "/v1/servers/one/sign-in", "", nil)
+		if err := json.Unmarshal([]byte(text), &begun); status != http.StatusOK || err != nil {
+			t.Fatal(status, text)
+		}
+	}
+	if _, err := d.auth.Browse(t.Context(), begun.URL); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, func() bool {
+		_, text := d.request(http.MethodGet, "/v1/servers/one", "", nil)
+		return strings.Contains(text, `"state":"ready"`)
+	}, "the server did not come up")
 }

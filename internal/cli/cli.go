@@ -105,6 +105,8 @@ type command struct {
 	flags      config.Flags
 	asJSON     bool
 	debug      bool
+	// noOpen keeps the web UI from being opened in a browser.
+	noOpen bool
 	// otherConfigNoted is set after the person was told that the running genkan has
 	// another configuration.
 	otherConfigNoted bool
@@ -119,6 +121,7 @@ func (c *command) root() *cobra.Command {
   genkan import        takes over the servers of your editors
   genkan connect       lets an editor's servers come through genkan
   genkan serve         starts the gateway on 127.0.0.1:3000
+  genkan ui            opens the web UI
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
   genkan login SERVER  signs in to a remote server
@@ -143,7 +146,7 @@ slow, 70 a fault of genkan's own, 130 canceled.`),
 	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
 	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
 	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default: that of the locale, or en)"))
-	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.search(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.login(), c.logout(), c.calls(), c.workflows(), c.approvals(), c.reload(), c.kb(), c.backup(), c.versionCommand())
+	root.AddCommand(c.serve(), c.ui(), c.stdio(), c.background(), c.servers(), c.tools(), c.search(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.login(), c.logout(), c.calls(), c.workflows(), c.approvals(), c.reload(), c.kb(), c.backup(), c.versionCommand())
 	return root
 }
 

@@ -37,7 +37,7 @@ and paste the address that the browser ends at, although its page does not load.
 			if len(args) == 0 {
 				return c.listSignIns(cmd.Context(), cfg)
 			}
-			server, err := remoteServer(cfg, args[0])
+			server, err := app.RemoteServer(cfg, args[0])
 			if err != nil {
 				return err
 			}
@@ -66,25 +66,6 @@ func (c *command) logout() *cobra.Command {
 // readConfig reads the configuration as `genkan serve` does here.
 func (c *command) readConfig() (*config.Config, error) {
 	return app.ReadConfig(app.Options{DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags})
-}
-
-// remoteServer returns a server that supports signing in.
-func remoteServer(cfg *config.Config, name string) (signin.Server, error) {
-	i := slices.IndexFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
-	if i < 0 {
-		return signin.Server{}, gateway.Errorf(gateway.CodeNotFound, "there is no server %q in the configuration; %s", name, cfg.Nearest(name))
-	}
-	switch s := cfg.Servers[i]; {
-	case s.Command != "":
-		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid,
-			"server %s is a process on this machine, which nobody signs in to; a key that it needs goes into its env, best as ${secret:NAME}", name)
-	case s.OAuth.Off:
-		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid, "server %s has oauth: false in the configuration; remove that to sign in to it", name)
-	case len(s.Unresolved.Each) > 0:
-		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid, "server %s cannot be signed in to: %s", name, s.Unresolved)
-	default:
-		return app.SignInServer(s), nil
-	}
 }
 
 // signIns opens the sign-ins of the data directory. A genkan may be running.
@@ -183,7 +164,7 @@ func (c *command) signOut(ctx context.Context, cfg *config.Config, name string) 
 	if err != nil {
 		return err
 	}
-	server, unfit := remoteServer(cfg, name)
+	server, unfit := app.RemoteServer(cfg, name)
 	if !slices.Contains(kept, name) {
 		if unfit != nil {
 			return unfit

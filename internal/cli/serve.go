@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,7 +18,9 @@ import (
 func (c *command) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: c.say("Start the gateway"), Args: arguments(0, 0),
-		Long: c.say(`Start the gateway: the MCP endpoint /mcp and the REST API /v1 on 127.0.0.1:3000.
+		Long: c.say(`Start the gateway: the MCP endpoint /mcp, the REST API /v1 and the web UI /ui/ on
+127.0.0.1:3000. At a terminal it prints an address of the web UI that signs one
+browser in, and opens it.
 
 The servers behind it are listed in the configuration file, by default
 genkan.yaml in the data directory, in the shape that MCP clients use:
@@ -31,6 +34,7 @@ The file is read again when it changes, and on SIGHUP.`),
 		RunE: c.runServe,
 	}
 	c.servingFlags(cmd, "http")
+	cmd.Flags().BoolVar(&c.noOpen, "no-open", false, c.say("do not open the web UI in a browser"))
 	return cmd
 }
 
@@ -79,10 +83,11 @@ func (c *command) runServe(cmd *cobra.Command, _ []string) error {
 	if transport == "stdio" {
 		return c.serveClient(cmd.Context(), opt, mcpserver.StdioOptions{Dir: workingDir()})
 	}
-	return c.serveHTTP(cmd.Context(), opt)
+	return c.serveHTTP(cmd.Context(), opt, c.offerUI)
 }
 
-func (c *command) serveHTTP(ctx context.Context, opt app.Options) error {
+// serveHTTP serves HTTP. It calls offerUI, which may be nil, when the port is open.
+func (c *command) serveHTTP(ctx context.Context, opt app.Options, offerUI func(context.Context, *app.Process, net.Listener)) error {
 	opt.Joinable = true
 	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
@@ -93,11 +98,14 @@ func (c *command) serveHTTP(ctx context.Context, opt app.Options) error {
 	if err != nil {
 		return err
 	}
-	opt.Log.Info("genkan is serving", "mcp", fmt.Sprintf("http://%s/mcp", listener.Addr()),
+	opt.Log.Info("genkan is serving", "mcp", fmt.Sprintf("http://%s/mcp", listener.Addr()), "ui", p.UIAddress(listener),
 		"admin_token_file", app.AdminTokenFile(c.dataDir), "version", c.version)
 	if len(p.Config().Servers) == 0 {
 		opt.Log.Warn("no servers are configured yet: take over those of your editors with `genkan import`, or add some to the configuration file, which is read again when it changes",
 			"file", p.ConfigFile())
+	}
+	if offerUI != nil {
+		offerUI(ctx, p, listener)
 	}
 	return p.Serve(ctx, listener)
 }

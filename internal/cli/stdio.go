@@ -69,7 +69,7 @@ func (c *command) stdio() *cobra.Command {
 			}
 			switch {
 			case transport == "http":
-				return c.serveHTTP(cmd.Context(), opt)
+				return c.serveHTTP(cmd.Context(), opt, nil)
 			case standalone || c.ownN8N(only):
 				return c.serveClient(cmd.Context(), opt, client)
 			default:

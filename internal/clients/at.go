@@ -36,13 +36,10 @@ func FileAt(env Environment, path string) (File, error) {
 	if bad != nil {
 		return File{}, bad.in(path, src)
 	}
-	for _, keys := range [][]string{{"mcpServers"}, {"servers"}, {"mcp_servers"}, {"context_servers"}, {"mcp", "servers"}, {"mcp"}} {
-		if at, left, bad := find(root, keys); bad == nil && len(left) == 0 && (at.is(kindMap) || at.is(kindList)) {
-			f.keys, f.list = keys, at.is(kindList)
-			// Its client is unknown, so variables may be in any client's form.
-			f.dialect.variables = braceForm | secretsForm
-			return f, nil
-		}
+	if f.keys, f.list = containerIn(root); f.keys != nil {
+		// Its client is unknown, so variables may be in any client's form.
+		f.dialect.variables = braceForm | secretsForm
+		return f, nil
 	}
 	return File{}, gateway.Errorf(gateway.CodeInvalid, "%s has no list of MCP servers; such a list is called mcpServers in most files", path)
 }

@@ -20,6 +20,6 @@ var japanese = []map[string]string{
 	jaServers,
 	jaWorkflows,
 	jaWorkflowDoors,
-	jaSignIn, jaVault, jaImport,
+	jaSignIn, jaVault, jaImport, jaUI,
 	jaStores, jaRegistry, jaDeclared, jaLearned, jaEmbed, jaPlugins, jaKnowledge, jaUpkeep, jaTools,
 }

@@ -87,6 +87,7 @@ var jaCommands = map[string]string{
   genkan import        takes over the servers of your editors
   genkan connect       lets an editor's servers come through genkan
   genkan serve         starts the gateway on 127.0.0.1:3000
+  genkan ui            opens the web UI
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
   genkan login SERVER  signs in to a remote server
@@ -100,6 +101,7 @@ slow, 70 a fault of genkan's own, 130 canceled.`: `genkan は、使っている 
   genkan import        エディターのサーバーを引き継ぐ
   genkan connect       エディターのサーバーを genkan 経由にする
   genkan serve         127.0.0.1:3000 でゲートウェイを起動する
+  genkan ui            Web UI を開く
   genkan stdio         サーバーを自分で起動するクライアントのためのもの
   genkan servers       サーバーの状態を表示する
   genkan login SERVER  リモートサーバーにサインインする
@@ -117,7 +119,9 @@ slow, 70 a fault of genkan's own, 130 canceled.`: `genkan は、使っている 
 	"Print the version": "バージョンを表示する",
 
 	"Start the gateway": "ゲートウェイを起動する",
-	`Start the gateway: the MCP endpoint /mcp and the REST API /v1 on 127.0.0.1:3000.
+	`Start the gateway: the MCP endpoint /mcp, the REST API /v1 and the web UI /ui/ on
+127.0.0.1:3000. At a terminal it prints an address of the web UI that signs one
+browser in, and opens it.
 
 The servers behind it are listed in the configuration file, by default
 genkan.yaml in the data directory, in the shape that MCP clients use:
@@ -127,8 +131,9 @@ genkan.yaml in the data directory, in the shape that MCP clients use:
       command: npx
       args: ["-y", "@modelcontextprotocol/server-everything"]
 
-The file is read again when it changes, and on SIGHUP.`: `ゲートウェイを起動します。127.0.0.1:3000 で MCP エンドポイント /mcp と
-REST API /v1 を提供します。
+The file is read again when it changes, and on SIGHUP.`: `ゲートウェイを起動します。127.0.0.1:3000 で MCP エンドポイント /mcp、
+REST API /v1、Web UI /ui/ を提供します。端末では、ブラウザー 1 つがサインインできる
+Web UI のアドレスを表示し、ブラウザーで開きます。
 
 奥のサーバーは設定ファイル（既定はデータディレクトリの genkan.yaml）に、
 MCP クライアントと同じ形で書きます。

@@ -1,6 +1,8 @@
 // Package lock decides which HTTP requests come in. The port is on loopback, but
 // every page in a browser and every process on the machine can reach it. So the
 // Host and the Origin of a request must be known, and every caller needs a token.
+// A browser that has signed in to genkan's own pages has a session instead, in a
+// cookie that counts only for requests of these pages.
 package lock
 
 import (
@@ -39,7 +41,17 @@ type Lock struct {
 	// Refused is called for each refused request, with the reason. Set it before the
 	// first request; may be nil.
 	Refused func(r *http.Request, status int, reason string)
-	rules   atomic.Pointer[compiled]
+	// Sessions are the sessions of browsers. Set them before the first request.
+	Sessions Sessions
+	rules    atomic.Pointer[compiled]
+}
+
+// Sessions recognize browsers that have signed in.
+type Sessions struct {
+	// Cookie is the name of the cookie that has the secret of a session; empty if
+	// there are no sessions. Verify tells whose session it is.
+	Cookie string
+	Verify func(ctx context.Context, secret string) (gateway.Identity, error)
 }
 
 type compiled struct {
@@ -66,13 +78,82 @@ func (l *Lock) Set(rules Rules) {
 	l.rules.Store(c)
 }
 
-// Admit identifies the caller. When it reports false, it has answered the request.
+// Admit identifies the caller by a token. When it reports false, it has answered the
+// request.
 func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	rules := l.rules.Load()
 	if !l.receive(w, r, rules) {
 		return gateway.Identity{}, false
 	}
-	return l.identify(w, r, rules)
+	return l.identify(w, r, rules, false)
+}
+
+// AdmitPage is Admit for what genkan's own pages use. It identifies the caller by a
+// token, or else by the session of a browser.
+func (l *Lock) AdmitPage(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
+	rules := l.rules.Load()
+	if !l.receive(w, r, rules) {
+		return gateway.Identity{}, false
+	}
+	return l.identify(w, r, rules, true)
+}
+
+// Visit is Receive for pages that people may come to from anywhere, by a link. The
+// pages contain no secrets and change nothing.
+func (l *Lock) Visit(w http.ResponseWriter, r *http.Request) bool {
+	rules := l.rules.Load()
+	if isVisit(r) && rules.allowsHost(r.Host) {
+		return true
+	}
+	return l.receive(w, r, rules)
+}
+
+// isVisit reports whether a browser shows the answer as a page of its own.
+func isVisit(r *http.Request) bool {
+	return isSafe(r.Method) && len(r.Header["Origin"]) == 0 &&
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+}
+
+// isSafe reports whether requests with a method change nothing.
+func isSafe(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// FromOwnPage reports whether a page that genkan serves has made a request, and no
+// other page of this machine or of another site. Programs that are no browsers can
+// pretend it; they have no session.
+//
+// Browsers say where a request comes from in Sec-Fetch-Site, unless the page was
+// loaded without TLS from another machine; then the Origin of a request that may
+// change something is the Host of this one. A cookie with SameSite=Strict comes with
+// requests of all ports of a host, so it does not tell.
+func FromOwnPage(r *http.Request) bool {
+	switch sites := r.Header["Sec-Fetch-Site"]; {
+	case len(sites) > 1 || len(r.Header["Origin"]) > 1:
+		return false
+	case len(sites) == 1:
+		// "none" is what a person typed.
+		return sites[0] == "same-origin" || sites[0] == "none" && isSafe(r.Method)
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return isSafe(r.Method)
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+}
+
+// Session returns the secret of the session that a request of genkan's own pages
+// comes with.
+func (l *Lock) Session(r *http.Request) (secret string, ok bool) {
+	if l.Sessions.Cookie == "" || !FromOwnPage(r) {
+		return "", false
+	}
+	// Another port of this host may have set a second cookie of this name. Which of
+	// them is genkan's is unknown.
+	found := r.CookiesNamed(l.Sessions.Cookie)
+	if len(found) != 1 || found[0].Value == "" {
+		return "", false
+	}
+	return found[0].Value, true
 }
 
 // Receive admits requests to public pages. It needs no token, but it refuses
@@ -109,11 +190,7 @@ func (l *Lock) tell(r *http.Request, status int, reason string) {
 // Client returns the client of an admitted request; empty if its token is no longer
 // valid.
 func (l *Lock) Client(r *http.Request) string {
-	token, ok := bearer(r.Header)
-	if !ok {
-		return ""
-	}
-	id, err := l.verify(r.Context(), token)
+	id, err := l.credential(r, true).verify(r.Context())
 	if err != nil {
 		return ""
 	}
@@ -123,26 +200,46 @@ func (l *Lock) Client(r *http.Request) string {
 // Recognizes reports whether a request that was admitted before would be admitted
 // now. A stream must not outlive its token.
 func (l *Lock) Recognizes(r *http.Request) bool {
-	token, ok := bearer(r.Header)
-	if !ok {
-		return false
-	}
-	_, err := l.verify(r.Context(), token)
+	_, err := l.credential(r, true).verify(r.Context())
 	// Refuse only a token that is known to be invalid. A store that cannot be read
 	// says nothing about the token.
 	return err == nil || gateway.AsError(err).Code != gateway.CodeUnauthenticated
 }
 
-func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled) (gateway.Identity, bool) {
-	token, ok := bearer(r.Header)
-	if !ok {
-		l.tell(r, http.StatusUnauthorized, "no_token")
-		w.Header()["Www-Authenticate"] = []string{"Bearer"}
-		rules.refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", gateway.Errorf(gateway.CodeUnauthenticated,
-			"a token is needed: send \"Authorization: Bearer TOKEN\". The admin token is in the file admin-token in genkan's data directory; `genkan tokens add NAME` makes others"))
-		return gateway.Identity{}, false
+// credential is what a request presents.
+type credential struct {
+	secret string
+	check  func(ctx context.Context, secret string) (gateway.Identity, error)
+	// refusal is the reason that is reported if it is not valid.
+	refusal string
+}
+
+// verify tells whose credential it is.
+func (c credential) verify(ctx context.Context) (gateway.Identity, error) {
+	if c.check == nil {
+		return gateway.Identity{}, gateway.Errorf(gateway.CodeUnauthenticated,
+			"a token is needed: send \"Authorization: Bearer TOKEN\". The admin token is in the file admin-token in genkan's data directory; `genkan tokens add NAME` makes others")
 	}
-	id, err := l.verify(r.Context(), token)
+	return c.check(ctx, c.secret)
+}
+
+// credential returns the token of a request. If it has none and sessions count, it
+// returns the session of the browser.
+func (l *Lock) credential(r *http.Request, sessions bool) credential {
+	if token, ok := bearer(r.Header); ok {
+		return credential{token, l.verify, "wrong_token"}
+	}
+	if sessions && len(r.Header["Authorization"]) == 0 {
+		if secret, ok := l.Session(r); ok {
+			return credential{secret, l.Sessions.Verify, "ended_session"}
+		}
+	}
+	return credential{refusal: "no_token"}
+}
+
+func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled, sessions bool) (gateway.Identity, bool) {
+	presented := l.credential(r, sessions)
+	id, err := presented.verify(r.Context())
 	if err == nil {
 		if l.Met != nil {
 			l.Met(id, r.UserAgent())
@@ -155,8 +252,12 @@ func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled)
 		rules.refuse(w, http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE", e)
 		return gateway.Identity{}, false
 	}
-	l.tell(r, http.StatusUnauthorized, "wrong_token")
-	w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token"`}
+	l.tell(r, http.StatusUnauthorized, presented.refusal)
+	challenge := "Bearer"
+	if presented.refusal == "wrong_token" {
+		challenge = `Bearer error="invalid_token"`
+	}
+	w.Header()["Www-Authenticate"] = []string{challenge}
 	rules.refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", e)
 	return gateway.Identity{}, false
 }
@@ -257,7 +358,7 @@ func (c *compiled) cors(w http.ResponseWriter, r *http.Request) (answered bool) 
 }
 
 // allowedHeaders are the headers that a page may send.
-const allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
+const allowedHeaders = "Authorization, Content-Type, Accept, Last-Event-ID, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
 
 // paramHeaders returns the headers that a page asks to send because a tool's schema
 // requires them. Their names are not known in advance.

@@ -43,6 +43,28 @@ type NewServer struct {
 	ServerDefinition
 }
 
+// PastedText is a text in which a person has found servers.
+type PastedText struct {
+	Text string `json:"text" doc:"As a client's file or the documentation of a server has it."`
+}
+
+// PastedServers are the servers in a text.
+type PastedServers struct {
+	Servers []PastedServer `json:"servers"`
+	Notes   []string       `json:"notes" doc:"What was not understood or not taken over."`
+}
+
+// PastedServer is a server in a text.
+type PastedServer struct {
+	Name       string          `json:"name"`
+	Definition json.RawMessage `json:"definition" doc:"The body of POST /v1/servers, without the name."`
+}
+
+// SignInAddress is where a person signs in to a server.
+type SignInAddress struct {
+	URL string `json:"url"`
+}
+
 // ServerTest is what a test of a server found.
 type ServerTest struct {
 	Success         bool            `json:"success" doc:"Whether the server started and listed what it has."`

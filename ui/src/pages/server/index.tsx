@@ -1,3 +1,365 @@
-export default function Unbuilt() {
-	return null;
+import { KeyRound, MoreHorizontal, Pencil, Play, Power, RotateCw, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useLocation, useParams, useSearchParams } from "wouter";
+import { query, refresh, type S } from "@/api/client";
+import { ago, clock, number, t, tn, took, whole } from "@/lang";
+import { AddServer, TestResult } from "@/pages/servers/add";
+import { Findings } from "@/pages/servers/findings";
+import { runs, stateOf } from "@/pages/servers/state";
+import { useSession } from "@/shell/app";
+import {
+	Button,
+	Cap,
+	Card,
+	Chip,
+	Confirm,
+	complain,
+	cx,
+	Dot,
+	Empty,
+	Json,
+	LinkButton,
+	Loaded,
+	Loading,
+	Menu,
+	Page,
+	Problem,
+	SearchBox,
+	Switch,
+	say,
+	Tabs,
+} from "@/ui";
+
+type Part = "tools" | "log" | "changes" | "definition";
+
+/** Server is one server: how it is, its tools, what it prints, what it is. */
+export default function Server() {
+	const name = decodeURIComponent(useParams<{ name: string }>().name);
+	const [, go] = useLocation();
+	const [params, setParams] = useSearchParams();
+	const { admin } = useSession();
+	const server = query.useQuery("get", "/v1/servers/{name}", { params: { path: { name } } });
+	const test = query.useMutation("post", "/v1/servers/{name}/test");
+	const restart = query.useMutation("post", "/v1/servers/{name}/restart");
+	const change = query.useMutation("patch", "/v1/servers/{name}");
+	const remove = query.useMutation("delete", "/v1/servers/{name}");
+	const signIn = query.useMutation("post", "/v1/servers/{name}/sign-in");
+	const [asked, ask] = useState<"remove" | "change" | null>(null);
+	const path = { params: { path: { name } } };
+	const part = (params.get("part") as Part | null) ?? "tools";
+	const again = () => refresh("/v1/servers", "/v1/servers/{name}", "/v1/servers/{name}/log", "/v1/tools", "/v1/doctor");
+
+	const openSignIn = async () => {
+		// The window is opened by the click itself, or the browser would block it.
+		const window = globalThis.open("", "_blank");
+		try {
+			const { url } = await signIn.mutateAsync(path);
+			if (window) window.location.href = url;
+			else location.href = url;
+		} catch (error) {
+			window?.close();
+			complain(error);
+		}
+	};
+
+	return (
+		<Loaded query={server}>
+			{(one) => {
+				const { tone, word } = stateOf(one);
+				const own = one.source !== "built-in";
+				const off = one.state === "disabled";
+				return (
+					<Page
+						title={one.name}
+						crumb={{ title: t("Servers"), href: "/servers" }}
+						beside={
+							<Chip tone={tone}>
+								<Dot tone={tone} />
+								{word}
+							</Chip>
+						}
+						actions={
+							admin &&
+							own && (
+								<>
+									{one.signIn && (
+										<Button
+											look={one.signIn === "needed" ? "primary" : "plain"}
+											busy={signIn.isPending}
+											onClick={() => void openSignIn()}
+										>
+											<KeyRound />
+											{one.signIn === "needed" ? t("Sign in") : t("Sign in again")}
+										</Button>
+									)}
+									<Button busy={test.isPending} onClick={() => test.mutate(path, { onSettled: again })}>
+										<Play />
+										{t("Try it")}
+									</Button>
+									{!off && (
+										<Button
+											busy={restart.isPending}
+											onClick={() => restart.mutate(path, { onSuccess: again, onError: complain })}
+										>
+											<RotateCw />
+											{t("Restart")}
+										</Button>
+									)}
+									{one.editable && (
+										<Menu
+											trigger={
+												<Button size="icon" aria-label={t("More")}>
+													<MoreHorizontal />
+												</Button>
+											}
+											items={[
+												{ title: t("Change"), icon: <Pencil />, onSelect: () => ask("change") },
+												{
+													title: off ? t("Switch on") : t("Switch off"),
+													icon: <Power />,
+													onSelect: () =>
+														change.mutate(
+															{ ...path, body: { disabled: !off } },
+															{ onSuccess: again, onError: complain },
+														),
+												},
+												"line",
+												{ title: t("Remove"), icon: <Trash2 />, danger: true, onSelect: () => ask("remove") },
+											]}
+										/>
+									)}
+								</>
+							)
+						}
+					>
+						<p className="mb-4 max-w-[860px] text-[15px] text-muted leading-6">
+							<Sentence server={one} />
+						</p>
+						{one.problem && <Problem className="mb-4" error={one.problem} />}
+						{admin && <Findings about={`server/${one.name}`} />}
+						{test.error && <Problem className="mb-4" error={test.error} />}
+						{test.data && (
+							<div className="mb-4">
+								<TestResult result={test.data} />
+							</div>
+						)}
+						<Tabs<Part>
+							label={t("About the server")}
+							className="mb-4"
+							current={part}
+							onChange={(id) => setParams({ part: id }, { replace: true })}
+							tabs={[
+								{ id: "tools", title: t("Tools"), count: one.tools },
+								...(admin && own
+									? ([
+											{ id: "log", title: t("Log") },
+											{ id: "changes", title: t("Changed tools"), count: one.changes?.length ?? 0 },
+											{ id: "definition", title: t("Definition") },
+										] as const)
+									: []),
+							]}
+						/>
+						{part === "tools" && <ToolSwitches server={one} />}
+						{part === "log" && <Log name={one.name} />}
+						{part === "changes" && <Changes server={one} />}
+						{part === "definition" && (
+							<Card>
+								<Cap>
+									{one.source === "file"
+										? t("Declared in the configuration file, and changed there")
+										: t("Kept in the database; secrets are hidden")}
+								</Cap>
+								<Json value={one.definition} />
+							</Card>
+						)}
+						{asked === "change" && <AddServer server={one} onClose={() => ask(null)} />}
+						{asked === "remove" && (
+							<Confirm
+								title={t("Remove {name}?", { name: one.name })}
+								action={t("Remove")}
+								danger
+								busy={remove.isPending}
+								onClose={() => ask(null)}
+								onConfirm={() =>
+									remove.mutate(path, {
+										onError: complain,
+										onSuccess: () => {
+											say(t("{name} is removed.", { name: one.name }));
+											go("/servers");
+											again();
+										},
+									})
+								}
+							>
+								{tn(
+									one.tools,
+									"Its tool disappears for all clients. Its secrets are deleted with it.",
+									"Its {n} tools disappear for all clients. Its secrets are deleted with it.",
+								)}
+							</Confirm>
+						)}
+					</Page>
+				);
+			}}
+		</Loaded>
+	);
+}
+
+function Sentence({ server: s }: { server: S["Server"] }) {
+	if (s.source === "built-in") return t("A part of Genkan.");
+	const what = runs(s.definition);
+	return (
+		<>
+			{what && <code className="break-all">{what}</code>}
+			{s.since && s.state === "ready" && (
+				<span title={whole(s.since)}>
+					{" · "}
+					{t("up since {time}", { time: ago(s.since) })}
+				</span>
+			)}
+			{s.startMs !== undefined && ` · ${t("started in {time}", { time: took(s.startMs) })}`}
+			{s.protocolVersion && ` · MCP ${s.protocolVersion}`}
+			{s.processId ? ` · ${t("process {id}", { id: s.processId })}` : ""}
+			{s.nextTry && s.state === "down" && ` · ${t("next try at {time}", { time: clock(s.nextTry) })}`}
+		</>
+	);
+}
+
+/** ToolSwitches lists the tools of a server, with a switch for each. */
+function ToolSwitches({ server }: { server: S["Server"] }) {
+	const { admin } = useSession();
+	const [text, setText] = useState("");
+	const tools = query.useQuery("get", "/v1/tools", { params: { query: { server: server.name, limit: 500 } } });
+	const enable = query.useMutation("post", "/v1/tools/{name}/enable");
+	const disable = query.useMutation("post", "/v1/tools/{name}/disable");
+	const flip = (tool: S["Tool"], on: boolean) =>
+		(on ? enable : disable).mutate(
+			{ params: { path: { name: tool.name } } },
+			{ onSettled: () => refresh("/v1/tools", "/v1/servers"), onError: complain },
+		);
+	return (
+		<Loaded query={tools}>
+			{(data) => {
+				const shown = data.tools.filter((tool) =>
+					`${tool.name} ${tool.description}`.toLowerCase().includes(text.toLowerCase()),
+				);
+				if (data.tools.length === 0)
+					return (
+						<Empty title={t("No tools")}>
+							{server.state === "ready"
+								? t("This server has none, or the configuration hides them.")
+								: t("They are listed when the server is up.")}
+						</Empty>
+					);
+				return (
+					<>
+						{data.tools.length > 8 && (
+							<SearchBox className="mb-2 w-full sm:w-80" label={t("Filter tools")} value={text} onChange={setText} />
+						)}
+						<Card className="overflow-hidden">
+							{shown.map((tool) => (
+								<div
+									key={tool.name}
+									className="flex items-center gap-4 border-line border-b px-4 py-2.5 last:border-0 [contain-intrinsic-height:61px] [content-visibility:auto]"
+								>
+									<div className={cx("min-w-0 flex-1", !tool.enabled && "opacity-60")}>
+										<LinkButton
+											look="quiet"
+											size="small"
+											className="-ml-2 max-w-full text-sm! text-text!"
+											href={`/tools/${encodeURIComponent(tool.name)}`}
+										>
+											<span className="line">{tool.name}</span>
+										</LinkButton>
+										<div className="line text-muted">{tool.description}</div>
+									</div>
+									<Switch
+										on={tool.enabled}
+										disabled={!admin}
+										label={tool.enabled ? t("Switch {name} off", { name: tool.name }) : t("Switch {name} on", { name: tool.name })}
+										onChange={(on) => flip(tool, on)}
+									/>
+								</div>
+							))}
+						</Card>
+						{server.hidden && server.hidden.length > 0 && (
+							<p className="mt-3 text-muted text-sm">
+								{t("Hidden by the configuration: {names}", { names: server.hidden.join(", ") })}
+							</p>
+						)}
+						{server.findings?.map((finding) => (
+							<p key={finding.kind + finding.name} className={cx("mt-2 text-sm", finding.suspect ? "text-warn" : "text-muted")}>
+								<b className="font-medium">{finding.name}</b>: {finding.notes.join(" ")}
+							</p>
+						))}
+					</>
+				);
+			}}
+		</Loaded>
+	);
+}
+
+/** Log shows what a server writes to its standard error, and goes on while it writes. */
+function Log({ name }: { name: string }) {
+	const log = query.useQuery(
+		"get",
+		"/v1/servers/{name}/log",
+		{ params: { path: { name }, query: { lines: 500 } } },
+		{ refetchInterval: 2000, staleTime: 0 },
+	);
+	if (!log.data) return log.error ? <Problem error={log.error} retry={() => void log.refetch()} /> : <Loading />;
+	if (log.data.lines.length === 0)
+		return <Empty title={t("Nothing yet")}>{t("What the server writes to its standard error appears here.")}</Empty>;
+	return (
+		<Card>
+			<Cap>
+				<span>{tn(log.data.lines.length, "{n} line", "{n} lines")}</span>
+				<span>{t("live")}</span>
+			</Cap>
+			<pre
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+				tabIndex={0}
+				ref={(pre) => {
+					if (pre && pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 80) pre.scrollTop = pre.scrollHeight;
+				}}
+				className="max-h-[60dvh] overflow-auto whitespace-pre-wrap break-words px-4 py-3"
+			>
+				{log.data.lines.join("\n")}
+			</pre>
+		</Card>
+	);
+}
+
+/** Changes shows how definitions of tools changed, as a diff. */
+function Changes({ server }: { server: S["Server"] }) {
+	const changes = [...(server.changes ?? [])].reverse();
+	if (changes.length === 0)
+		return (
+			<Empty title={t("No tool has changed")}>
+				{t("If the server changes what a tool says it does, the difference is shown here for seven days.")}
+			</Empty>
+		);
+	return (
+		<div className="flex flex-col gap-3">
+			{changes.map((change) => (
+				<Card key={change.tool}>
+					<Cap>
+						<span>
+							<b className="font-medium text-text">{change.tool}</b> · {change.parts.join(", ")}
+						</span>
+						<span title={whole(change.at)}>
+							{ago(change.at)}
+							{change.times > 1 && ` · ${t("{n} times", { n: number(change.times) })}`}
+						</span>
+					</Cap>
+					{(change.before || change.after) && (
+						<div className="flex flex-col gap-1 px-4 py-3 font-mono text-[12.5px]">
+							{change.before && <del className="bg-bad-soft no-underline">- {change.before}</del>}
+							{change.after && <ins className="bg-ok-soft no-underline">+ {change.after}</ins>}
+						</div>
+					)}
+				</Card>
+			))}
+		</div>
+	);
 }

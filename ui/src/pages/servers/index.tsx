@@ -1,3 +1,186 @@
-export default function Unbuilt() {
-	return null;
+import { Download, Plus, RotateCw, Server as ServerIcon } from "lucide-react";
+import { useMemo, useState } from "react";
+import { useLocation, useSearchParams } from "wouter";
+import { query, type S } from "@/api/client";
+import { ago, number, t, tn, whole } from "@/lang";
+import { useSession } from "@/shell/app";
+import { Button, type Column, Dot, Empty, List, Loaded, Page, SearchBox, Toggle } from "@/ui";
+import { AddServer } from "./add";
+import { Findings } from "./findings";
+import { ImportServers } from "./import";
+import { stateOf } from "./state";
+
+/** Servers lists the servers and how they are. */
+export default function Servers() {
+	const [, go] = useLocation();
+	const [params, setParams] = useSearchParams();
+	const { admin } = useSession();
+	const servers = query.useQuery("get", "/v1/servers");
+	const [selected, select] = useState<string>();
+	const text = params.get("text") ?? "";
+	const broken = params.get("broken") !== null;
+	const adding = params.get("add");
+	const set = (name: string, value: string | null) =>
+		setParams(
+			(old) => {
+				if (value === null) old.delete(name);
+				else old.set(name, value);
+				return old;
+			},
+			{ replace: true },
+		);
+
+	const all = servers.data?.servers;
+	const shown = useMemo(
+		() =>
+			(all ?? []).filter(
+				(server) =>
+					`${server.name} ${server.problem ?? ""}`.toLowerCase().includes(text.toLowerCase()) &&
+					(!broken || stateOf(server).tone === "bad" || stateOf(server).tone === "warn"),
+			),
+		[all, text, broken],
+	);
+	const up = all?.filter((server) => server.state === "ready").length ?? 0;
+	const none = all !== undefined && all.every((server) => server.source === "built-in");
+
+	const columns: Column<S["Server"]>[] = [
+		{
+			id: "state",
+			title: t("State"),
+			width: "148px",
+			cell: (server) => {
+				const { tone, word } = stateOf(server);
+				return (
+					<span className="flex items-center gap-2">
+						<Dot tone={tone} />
+						{word}
+					</span>
+				);
+			},
+		},
+		{ id: "name", title: t("Name"), width: "minmax(120px,220px)", cell: (s) => <b className="font-medium">{s.name}</b> },
+		{
+			id: "about",
+			title: t("About"),
+			width: "minmax(0,1fr)",
+			wide: true,
+			cell: (s) =>
+				s.problem ? (
+					<span className="text-bad" title={s.problem}>
+						{s.problem}
+					</span>
+				) : (
+					<span className="text-muted">{s.note ?? where(s)}</span>
+				),
+		},
+		{
+			id: "start",
+			title: t("Since"),
+			width: "112px",
+			right: true,
+			wide: true,
+			cell: (s) =>
+				s.since && (
+					<span className="text-muted" title={whole(s.since)}>
+						{ago(s.since)}
+					</span>
+				),
+		},
+		{ id: "tools", title: t("Tools"), width: "80px", right: true, cell: (s) => number(s.tools) },
+	];
+
+	return (
+		<Page
+			title={t("Servers")}
+			beside={
+				all && !none && <span className="text-muted">{t("{up} of {all} up", { up: number(up), all: number(all.length) })}</span>
+			}
+			actions={
+				admin && (
+					<>
+						<Button onClick={() => set("add", "import")}>
+							<Download />
+							{t("Import")}
+						</Button>
+						<Button look="primary" onClick={() => set("add", "form")}>
+							<Plus />
+							{t("Add a server")}
+						</Button>
+					</>
+				)
+			}
+		>
+			{admin && <Findings />}
+			{none ? (
+				<Empty
+					icon={<ServerIcon />}
+					title={t("No servers yet")}
+					actions={
+						<>
+							<Button look="primary" onClick={() => set("add", "import")}>
+								<Download />
+								{t("Import from my editors")}
+							</Button>
+							<Button onClick={() => set("add", "form")}>
+								<Plus />
+								{t("Add a server")}
+							</Button>
+						</>
+					}
+				>
+					{t("Take over the servers that your editors have, or add one. Its tools are then behind one endpoint.")}
+				</Empty>
+			) : (
+				<>
+					<div className="mb-2 flex flex-wrap items-center gap-2">
+						<SearchBox
+							className="w-full sm:w-80"
+							label={t("Filter by name or problem")}
+							value={text}
+							onChange={(value) => set("text", value || null)}
+						/>
+						<Toggle on={broken} onClick={() => set("broken", broken ? null : "")}>
+							{t("Only what needs attention")}
+						</Toggle>
+						<span className="flex-1" />
+						{admin && <Reload />}
+					</div>
+					<Loaded query={servers}>
+						{() => (
+							<List
+								label={t("Servers")}
+								rows={shown}
+								columns={columns}
+								rowKey={(server) => server.name}
+								selected={selected}
+								onSelect={select}
+								onOpen={(server) => go(`/servers/${encodeURIComponent(server.name)}`)}
+								height="calc(100dvh - 220px)"
+								empty={<p className="px-4 py-8 text-center text-muted">{t("No server matches.")}</p>}
+							/>
+						)}
+					</Loaded>
+				</>
+			)}
+			{adding === "import" && <ImportServers onClose={() => set("add", null)} />}
+			{adding && adding !== "import" && <AddServer onClose={() => set("add", null)} />}
+		</Page>
+	);
+}
+
+function where(server: S["Server"]): string {
+	if (server.source === "built-in") return t("A part of Genkan");
+	const parts = [server.transport, server.protocolVersion].filter(Boolean);
+	if (server.starts > 1) parts.push(tn(server.starts, "started once", "started {n} times"));
+	return parts.join(" · ");
+}
+
+function Reload() {
+	const reload = query.useMutation("post", "/v1/reload");
+	return (
+		<Button look="quiet" busy={reload.isPending} onClick={() => reload.mutate({})}>
+			{!reload.isPending && <RotateCw />}
+			{t("Read the configuration again")}
+		</Button>
+	);
 }

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/app"
+	"genkan/internal/gateway"
+	"genkan/internal/web"
+)
+
+func (c *command) ui() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "ui", Short: c.say("Open the web UI"), Args: arguments(0, 0),
+		Long: c.say(`Open the web UI of the genkan that runs for the data directory, or of one that is
+started in the background.
+
+The address that is printed signs one browser in as administrator, once, within ten
+minutes. A genkan in the background, which editors have started, opens a port on
+127.0.0.1 for it, and closes the port a minute after the last page was closed.`),
+		RunE: c.runUI,
+	}
+	cmd.Flags().BoolVar(&c.noOpen, "no-open", false, c.say("print the address, and do not open a browser"))
+	return cmd
+}
+
+func (c *command) runUI(cmd *cobra.Command, _ []string) error {
+	ctx := cmd.Context()
+	remote, _, err := c.withServers(ctx)
+	if err != nil {
+		return err
+	}
+	link, err := remote.UILink(ctx)
+	if err != nil && gateway.AsError(err).Code == gateway.CodeNotFound {
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: err,
+			Message: "the genkan that runs is of an older version, which has no web UI; stop it, and run `genkan ui` again",
+		}
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(c.std.Out, link.URL)
+	if c.noOpen || os.Getenv("CI") != "" || !hasBrowser() {
+		return nil
+	}
+	if err := openBrowser(ctx, link.URL); err != nil {
+		fmt.Fprintln(c.std.Err, c.say("No browser could be opened; open the address above in one."))
+	}
+	return nil
+}
+
+// offerUI shows the person at the terminal where the web UI is, with a link that signs
+// in, and opens it. A log that others may read gets no such link.
+func (c *command) offerUI(ctx context.Context, p *app.Process, l net.Listener) {
+	if !web.Built || !isTerminal(c.std.Err) {
+		return
+	}
+	link, _ := p.UILink(l)
+	fmt.Fprintln(c.std.Err, c.say("Web UI: %s", link))
+	fmt.Fprintln(c.std.Err, c.say("The address signs one browser in, within ten minutes; `genkan ui` makes another."))
+	if c.noOpen || os.Getenv("CI") != "" || !hasBrowser() {
+		return
+	}
+	go func() { _ = openBrowser(ctx, link) }() // the address stands above
+}

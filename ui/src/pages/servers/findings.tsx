@@ -1,0 +1,85 @@
+import { Stethoscope } from "lucide-react";
+import { useState } from "react";
+import { Failure, failureOf, queries, query, root, type S } from "@/api/client";
+import { t, tn } from "@/lang";
+import { Button, Card, CopyButton, complain, Dot, say, type Tone } from "@/ui";
+
+const tones: Record<string, Tone> = { problem: "bad", warning: "warn", note: "accent", ok: "ok" };
+
+/** Findings is what the doctor finds, with the button that mends it. about limits it to
+ * one subject. */
+export function Findings({ about }: { about?: string }) {
+	const doctor = query.useQuery("get", "/v1/doctor", {}, { staleTime: 60_000 });
+	const [open, setOpen] = useState(false);
+	const found = (doctor.data?.findings ?? []).filter(
+		(f) => (f.severity === "problem" || f.severity === "warning") && (!about || f.subject === about),
+	);
+	if (found.length === 0) return null;
+	const shown = open || about ? found : found.slice(0, 2);
+	return (
+		<section aria-label={t("What the doctor finds")} className="mb-4">
+			<Card className="overflow-hidden">
+				{shown.map((finding) => (
+					<Found key={finding.subject + finding.title} finding={finding} />
+				))}
+				{found.length > shown.length && (
+					<button
+						type="button"
+						onClick={() => setOpen(true)}
+						className="flex h-9 w-full items-center gap-2 px-4 text-muted hover:bg-sunken"
+					>
+						<Stethoscope className="size-4" />
+						{tn(found.length - shown.length, "{n} more finding", "{n} more findings")}
+					</button>
+				)}
+			</Card>
+		</section>
+	);
+}
+
+function Found({ finding }: { finding: S["DoctorFinding"] }) {
+	const [busy, setBusy] = useState(false);
+	const mend = async (request: S["DoctorRequest"]) => {
+		setBusy(true);
+		try {
+			const response = await fetch(new URL(request.path.replace(/^\//, ""), root), {
+				method: request.method,
+				headers: { "Content-Type": "application/json" },
+				body: request.method === "GET" || request.method === "DELETE" ? undefined : "{}",
+			});
+			if (!response.ok) throw await failureOf(response);
+			say(t("Done. Looking again."));
+			void queries.invalidateQueries();
+		} catch (error) {
+			complain(error instanceof Failure ? error : new Failure(0, "", t("Genkan does not answer. Is it still running?")));
+		} finally {
+			setBusy(false);
+		}
+	};
+	const { request } = finding;
+	return (
+		<div className="flex flex-wrap items-start gap-x-3 gap-y-2 border-line border-b px-4 py-3 last:border-0">
+			<span className="flex h-5 items-center">
+				<Dot tone={tones[finding.severity] ?? "idle"} title={finding.severity} />
+			</span>
+			<div className="min-w-0 flex-1 basis-64">
+				<div className="font-medium">{finding.title}</div>
+				{finding.detail && (
+					<div className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm">{finding.detail}</div>
+				)}
+				{finding.fix && <div className="mt-0.5 text-muted text-sm">{finding.fix}</div>}
+			</div>
+			{finding.command && (
+				<span className="flex items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
+					<code>{finding.command}</code>
+					<CopyButton text={finding.command} />
+				</span>
+			)}
+			{request && request.method !== "GET" && !request.path.includes("{") && (
+				<Button size="small" busy={busy} onClick={() => void mend(request)}>
+					{t("Mend it")}
+				</Button>
+			)}
+		</div>
+	);
+}

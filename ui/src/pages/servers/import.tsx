@@ -1,0 +1,137 @@
+import { useState } from "react";
+import { query, refresh, type S } from "@/api/client";
+import { t, tn } from "@/lang";
+import { Button, Chip, Dialog, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
+
+/** ImportServers takes over the servers that clients on this machine have. */
+export function ImportServers({ onClose }: { onClose: () => void }) {
+	const plan = query.useQuery("get", "/v1/import", {}, { staleTime: 0 });
+	return (
+		<Dialog title={t("Import servers")} onClose={onClose} size="wide">
+			<Loaded query={plan}>{(data) => <Choice plan={data} onClose={onClose} reread={() => void plan.refetch()} />}</Loaded>
+		</Dialog>
+	);
+}
+
+function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () => void; reread: () => void }) {
+	const fresh = plan.servers.filter((server) => !server.known);
+	// What came with a project runs what its authors chose: a person agrees to each.
+	const [chosen, choose] = useState(() => new Set(fresh.filter((s) => !s.project).map((s) => s.name)));
+	const [values, setValues] = useState<Record<string, string>>({});
+	const run = query.useMutation("post", "/v1/import");
+	const taken = fresh.filter((server) => chosen.has(server.name));
+	const needed = taken.flatMap((server) => (server.inputs ?? []).filter((input) => input.needed));
+	const lacking = needed.some((input) => !values[input.secret] && !input.default);
+	const start = async () => {
+		const done = await run.mutateAsync({
+			body: {
+				revision: plan.revision,
+				servers: taken.filter((s) => !s.project).map((s) => s.name),
+				projectServers: taken.filter((s) => s.project).map((s) => s.name),
+				values: values as never,
+			},
+		});
+		refresh("/v1/servers", "/v1/import", "/v1/tools", "/v1/doctor", "/v1/connections");
+		say(tn(done.added.length, "{n} server is imported.", "{n} servers are imported."));
+		onClose();
+	};
+	if (fresh.length === 0)
+		return (
+			<Empty
+				title={plan.servers.length > 0 ? t("Genkan has all servers of your editors already.") : t("No servers found")}
+				actions={<Button onClick={reread}>{t("Look again")}</Button>}
+			>
+				{plan.files.length > 0
+					? t("Read: {files}", { files: plan.files.map((file) => file.title).join(", ") })
+					: t("No client on this machine has a file with servers.")}
+			</Empty>
+		);
+	return (
+		<div className="flex flex-col gap-4">
+			<p className="text-muted">
+				{t("Found in {files}. The files stay as they are; connecting a client is the next step.", {
+					files: [...new Set(plan.files.map((file) => file.title))].join(", "),
+				})}
+			</p>
+			<ul className="overflow-hidden rounded-lg border border-line">
+				{fresh.map((server) => (
+					<li key={server.name} className="border-line border-b last:border-0">
+						<label className="flex cursor-pointer items-start gap-3 px-4 py-3 hover:bg-sunken">
+							<input
+								type="checkbox"
+								className="mt-1 accent-accent"
+								checked={chosen.has(server.name)}
+								onChange={(event) => {
+									const next = new Set(chosen);
+									if (event.target.checked) next.add(server.name);
+									else next.delete(server.name);
+									choose(next);
+								}}
+							/>
+							<span className="min-w-0 flex-1">
+								<span className="flex flex-wrap items-center gap-2">
+									<b className="font-medium">{server.name}</b>
+									{[...new Set(server.origins.map((origin) => origin.title))].map((title) => (
+										<Chip key={title}>{title}</Chip>
+									))}
+									{server.project && <Chip tone="warn">{t("came with a project")}</Chip>}
+									{server.secrets ? (
+										<Chip tone="ok">{tn(server.secrets, "{n} secret goes to the vault", "{n} secrets go to the vault")}</Chip>
+									) : null}
+								</span>
+								<code className="line mt-0.5 block text-muted">
+									{server.url ?? [server.command, ...(server.args ?? [])].join(" ")}
+								</code>
+								{server.variables?.some((v) => v.caution) && (
+									<span className="text-warn">
+										{t("Sets {names}, which can make it run other code.", {
+											names: server.variables
+												.filter((v) => v.caution)
+												.map((v) => v.name)
+												.join(", "),
+										})}
+									</span>
+								)}
+							</span>
+						</label>
+					</li>
+				))}
+			</ul>
+			{needed.map((input) => (
+				<Field key={input.secret} label={input.description || input.id} hint={t("Goes to the vault.")}>
+					<Input
+						type="password"
+						placeholder={input.default}
+						value={values[input.secret] ?? ""}
+						onChange={(event) => setValues({ ...values, [input.secret]: event.target.value })}
+					/>
+				</Field>
+			))}
+			{plan.missingVariables.length > 0 && (
+				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
+					{t("These environment variables are used and not set: {names}. Set them, or keep secrets of these names.", {
+						names: plan.missingVariables.join(", "),
+					})}
+				</p>
+			)}
+			{plan.notes.map((note) => (
+				<p key={note.path + note.text} className="text-muted text-sm">
+					{note.title}
+					{note.server && ` · ${note.server}`}: {note.text}
+				</p>
+			))}
+			{run.error && <Problem error={run.error} retry={reread} />}
+			<div className="flex justify-end gap-2">
+				<Button onClick={onClose}>{t("Cancel")}</Button>
+				<Button
+					look="primary"
+					busy={run.isPending}
+					disabled={taken.length === 0 || lacking}
+					onClick={() => void start().catch(() => {})}
+				>
+					{tn(taken.length, "Import {n} server", "Import {n} servers")}
+				</Button>
+			</div>
+		</div>
+	);
+}
