@@ -74,7 +74,7 @@ export class Genkan {
 
 	/** call calls a tool, so that there is something to see. */
 	call(name: string, args: unknown = {}): Promise<unknown> {
-		return this.rest("POST", "/v1/tools/call", { name, arguments: args }).catch((error) => error);
+		return this.rest("POST", "/v1/tools/call", { name, parameters: args }).catch((error) => error);
 	}
 
 	/** ready waits until all servers are up. */

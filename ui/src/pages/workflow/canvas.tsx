@@ -340,7 +340,7 @@ function Tools({ flow }: { flow: Flow }) {
 					</Button>
 				</>
 			)}
-			<Button look="quiet" onClick={() => fit(flow)}>
+			<Button look="quiet" onClick={() => fitAll(flow)}>
 				<Maximize />
 				{t("Fit")}
 			</Button>
@@ -355,12 +355,12 @@ function Tools({ flow }: { flow: Flow }) {
 	);
 }
 
-export const fit = (flow: Flow) => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: 200 });
+export const fitAll = (flow: Flow) => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: 200 });
 
 /** layOut gives every node its place. */
 export function layOut(flow: Flow): void {
 	edit(tidy);
-	setTimeout(() => fit(flow), 30);
+	setTimeout(() => fitAll(flow), 30);
 }
 
 /** openAdd opens the menu of nodes for what follows the selected one. */

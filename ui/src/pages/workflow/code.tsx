@@ -15,7 +15,7 @@ import { redo, undo } from "./store";
 const theme = EditorView.theme({
 	"&": { height: "100%", fontSize: "12.5px", color: "var(--text)", backgroundColor: "var(--surface)" },
 	"&.cm-focused": { outline: "none" },
-	".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px" },
+	".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "20px", fontVariantLigatures: "none" },
 	".cm-content": { caretColor: "var(--accent)", padding: "8px 0" },
 	".cm-cursor": { borderLeftColor: "var(--accent)" },
 	".cm-gutters": { backgroundColor: "var(--surface)", color: "var(--faint)", border: "none" },
@@ -58,6 +58,12 @@ const colours = HighlightStyle.define([
 ]);
 
 export type Mark = { line: number; column?: number; message: string };
+
+/** done does something and says that the key is used. */
+const done = (act: () => void): true => {
+	act();
+	return true;
+};
 
 const external = Annotation.define<boolean>();
 
@@ -114,9 +120,9 @@ export function Code({
 					theme,
 					placeholder(hint ?? ""),
 					keymap.of([
-						{ key: "Mod-z", run: () => (undo(), true), preventDefault: true },
-						{ key: "Mod-y", run: () => (redo(), true), preventDefault: true },
-						{ key: "Mod-Shift-z", run: () => (redo(), true), preventDefault: true },
+						{ key: "Mod-z", run: () => done(undo), preventDefault: true },
+						{ key: "Mod-y", run: () => done(redo), preventDefault: true },
+						{ key: "Mod-Shift-z", run: () => done(redo), preventDefault: true },
 						{ key: "Mod-Enter", run: () => false },
 						...closeBracketsKeymap,
 						...completionKeymap,

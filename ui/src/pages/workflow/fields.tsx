@@ -104,9 +104,9 @@ const parses = (text: string): boolean => {
 };
 const textOf = (value: unknown): string =>
 	typeof value === "string" && !parses(value) ? value : value === undefined ? "" : JSON.stringify(value);
-const valueOf = (text: string): unknown => (parses(text) ? JSON.parse(text) : text);
+const readValue = (text: string): unknown => (parses(text) ? JSON.parse(text) : text);
 
-/** Settings are names with a value or an expression each. */
+/** Values are names with a value or an expression each. */
 export function Values({
 	values,
 	onChange,
@@ -178,7 +178,7 @@ export function Values({
 								aria-label={t("Value")}
 								value={textOf(setting?.value)}
 								readOnly={readOnly}
-								onChange={(event) => write(i, name, { value: valueOf(event.target.value) })}
+								onChange={(event) => write(i, name, { value: readValue(event.target.value) })}
 								className="font-mono text-[12.5px]"
 							/>
 						)}

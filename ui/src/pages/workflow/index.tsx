@@ -183,7 +183,6 @@ function Panes() {
 	};
 	return (
 		<>
-			{/* biome-ignore lint/a11y/useAriaPropsForRole: it has them */}
 			<div
 				role="separator"
 				tabIndex={0}

@@ -37,9 +37,9 @@ export function InputPane() {
 				</Button>
 			</Cap>
 			{shown ? (
-				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
 				<div
 					className="min-h-0 flex-1 overflow-auto px-4 py-3"
+					// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
 					tabIndex={0}
 					role="group"
 					aria-label={t("Fields of the input")}
@@ -48,7 +48,11 @@ export function InputPane() {
 				</div>
 			) : (
 				<p className="p-4 text-muted">
-					{t("No call that this workflow is for is in the history yet. Call a tool, and it becomes the sample here.")}
+					{sample === undefined
+						? t("Looking for a call…")
+						: t(
+								"No call that this workflow is for is in the history yet. Call a tool, and it becomes the sample here.",
+							)}
 				</p>
 			)}
 			{choosing && <ChooseCall onClose={() => setChoosing(false)} />}

@@ -2,7 +2,7 @@ import { useReactFlow } from "@xyflow/react";
 import { type KeyboardEvent, useEffect } from "react";
 import { t, tn } from "../../lang";
 import { complain, composing, say } from "../../ui";
-import { fit, layOut, openAdd } from "./canvas";
+import { fitAll, layOut, openAdd } from "./canvas";
 import { type Definition, edgeKey, entering, leaving, nodeOf, part, partIn, paste, remove } from "./definition";
 import { edit, editor, redo, select, setEditor, undo } from "./store";
 import { replayNow } from "./sync";
@@ -149,7 +149,7 @@ export function useCanvasKeys(edges: ReadonlySet<string>): (event: KeyboardEvent
 				setEditor({ refused: null });
 				select([]);
 			} else document.querySelector<HTMLElement>("[data-after-canvas]")?.focus();
-		} else if (event.key === "1") fit(flow);
+		} else if (event.key === "1") fitAll(flow);
 		else if (readOnly) return;
 		else if (event.key === "Delete" || event.key === "Backspace") {
 			take();

@@ -150,7 +150,6 @@ function List({ screen, label, choices }: { screen: { x: number; y: number }; la
 			style={style}
 		>
 			<Input
-				// biome-ignore lint/a11y/noAutofocus: the menu was opened to choose from it
 				autoFocus
 				role="combobox"
 				aria-label={label}

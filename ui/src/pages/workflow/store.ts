@@ -45,8 +45,8 @@ export type Editor = {
 	checked: Definition | null;
 	refused: Refused | null;
 	adding: Adding | null;
-	/** The call that is shown as the input, and what the draft makes of it. */
-	sample: S["CallDetails"] | null;
+	/** The call that is shown as the input (undefined while it is looked for), and what the draft makes of it. */
+	sample: S["CallDetails"] | null | undefined;
 	replay: Replay | null;
 	replaying: boolean;
 	stats: Record<string, S["NodeStats"]>;
@@ -72,7 +72,7 @@ export const useEditor = create<Editor>()(
 			checked: null,
 			refused: null,
 			adding: null,
-			sample: null,
+			sample: undefined,
 			replay: null,
 			replaying: false,
 			stats: {},
