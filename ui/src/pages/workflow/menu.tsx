@@ -120,9 +120,11 @@ function List({ screen, label, choices }: { screen: { x: number; y: number }; la
 	const box = useRef<HTMLDivElement>(null);
 	const id = useId();
 	const words = text.toLowerCase().split(/\s+/);
-	const found = choices.filter((c) =>
-		words.every((word) => `${c.title} ${c.about ?? ""} ${c.key}`.toLowerCase().includes(word)),
-	);
+	// What has the words in its title comes before what has them elsewhere.
+	const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+	const found = choices
+		.filter((c) => has(`${c.title} ${c.about ?? ""} ${c.key}`))
+		.sort((a, b) => Number(has(b.title)) - Number(has(a.title)));
 	const current = Math.min(at, found.length - 1);
 	useEffect(() => {
 		const outside = (event: PointerEvent) => {
