@@ -5,8 +5,8 @@ import { defineConfig } from "@playwright/test";
 export default defineConfig({
 	testDir: "e2e",
 	outputDir: "node_modules/.e2e",
-	timeout: 60_000,
-	expect: { timeout: 10_000 },
+	timeout: 120_000,
+	expect: { timeout: 20_000 },
 	workers: 2,
 	reporter: [["list"]],
 	globalSetup: "./e2e/build.ts",

@@ -66,6 +66,8 @@ type Options struct {
 	// answered the request.
 	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
 	Receive func(w http.ResponseWriter, r *http.Request) bool
+	// Visit is Receive for a page to which links from anywhere lead.
+	Visit func(w http.ResponseWriter, r *http.Request) bool
 	// Recognizes reports whether an admitted request would still be admitted; nil
 	// means always.
 	Recognizes func(r *http.Request) bool

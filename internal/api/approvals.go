@@ -14,6 +14,9 @@ type Approvals interface {
 	List() []workflow.Approval
 	// Decide decides one. who is the client that decides.
 	Decide(ctx context.Context, id, who string, approve bool) error
+	// Find and DecideByCode are for whoever has the code of one.
+	Find(code string) (workflow.Approval, error)
+	DecideByCode(ctx context.Context, code, hash, who string, approve bool) error
 }
 
 func (a *API) approvalRoutes() []route {
@@ -31,19 +34,24 @@ func (a *API) approvalRoutes() []route {
 	}
 }
 
-// approvalOf returns an approval in REST's form.
-func approvalOf(p workflow.Approval) client.Approval {
-	return client.Approval{
+// approvalOf returns an approval in REST's form, without its code.
+func (a *API) approvalOf(p workflow.Approval) client.Approval {
+	out := client.Approval{
 		ID: p.ID, Workflow: p.Workflow, Node: p.Node, Message: p.Message, Call: p.Call, Client: p.Client, Server: p.Server, Tool: p.Tool,
 		Arguments: p.Arguments, Hash: p.Hash, AskedAt: p.Asked.UTC(), ExpiresAt: p.ExpiresAt.UTC(),
+		Webhook: string(p.Told),
 	}
+	if p.Told == workflow.ToldFailed {
+		out.WebhookProblem = a.language().Text(p.Problem)
+	}
+	return out
 }
 
 func (a *API) listApprovals(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	out := client.ApprovalList{Approvals: []client.Approval{}}
 	if a.opt.Approvals != nil {
 		for _, p := range a.opt.Approvals.List() {
-			out.Approvals = append(out.Approvals, approvalOf(p))
+			out.Approvals = append(out.Approvals, a.approvalOf(p))
 		}
 	}
 	encode(w, http.StatusOK, out)

@@ -19,7 +19,10 @@ import (
 // maxBody is the largest body of a REST request, in bytes. bodyPatience is how long
 // reading it may take.
 const (
-	maxBody      = 1 << 20
+	maxBody = 1 << 20
+	// maxWorkflows is that of requests with workflows: a definition may have 4 MB, and
+	// one request may have several.
+	maxWorkflows = 16 << 20
 	bodyPatience = 30 * time.Second
 )
 
@@ -41,19 +44,23 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
 		return nil, http.StatusUnsupportedMediaType, invalid("the Content-Type must be application/json, in UTF-8")
 	}
+	most := int64(maxBody)
+	if one, ok := w.(*response); ok && one.largest > 0 {
+		most = one.largest
+	}
 	size := r.ContentLength
-	if size < 0 || size > maxBody {
-		size = maxBody
+	if size < 0 || size > most {
+		size = most
 	}
 	if !metered(w, int(size)) {
 		return nil, http.StatusTooManyRequests, gateway.ErrShareUsedUp
 	}
-	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
+	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, int(most))
 	if errors.Is(err, jsonrpc.ErrTooLarge) {
 		// Read on for a while. A client that is still sending would otherwise see a
 		// broken connection instead of the answer.
 		_, _ = io.CopyN(io.Discard, r.Body, 16*maxBody)
-		return nil, http.StatusRequestEntityTooLarge, invalid("the body is larger than %d MiB", maxBody>>20)
+		return nil, http.StatusRequestEntityTooLarge, invalid("the body is larger than %d MiB", most>>20)
 	}
 	if err != nil {
 		return nil, http.StatusBadRequest, invalid("the body could not be read")

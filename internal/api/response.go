@@ -19,6 +19,9 @@ type response struct {
 	// began is when the request of a route came whose answer tells how long it took.
 	began time.Time
 
+	// largest is the largest body that the route takes, in bytes; 0 for maxBody.
+	largest int64
+
 	// taken is the part of the client's share that this request holds, in bytes.
 	// covered is the part of the answer that its call has reserved already.
 	taken, covered int

@@ -50,6 +50,8 @@ type route struct {
 	failures []restError
 	// timed is set if every answer tells how long it took.
 	timed bool
+	// largest is the largest body that it takes, in bytes; 0 for maxBody.
+	largest int64
 	// upkeep is set for a route that administrators poll.
 	upkeep bool
 	serve  handler
@@ -343,7 +345,7 @@ func (a *API) guard(one route, serve handler) func(http.ResponseWriter, *http.Re
 			serve(w, r, id)
 			return
 		}
-		caller := &response{ResponseWriter: w, api: a, r: r, id: id}
+		caller := &response{ResponseWriter: w, api: a, r: r, id: id, largest: one.largest}
 		defer caller.release()
 		if one.timed {
 			caller.began = time.Now()

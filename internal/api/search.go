@@ -48,7 +48,7 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	}
 	house := a.opt.House()
 	register := a.seen(id)
-	q := search.Query{Text: in.Query, Limit: in.Limit, Include: func(server string, d *search.Document) bool {
+	q := search.Query{Text: in.Query, Limit: in.Limit, Explain: true, Include: func(server string, d *search.Document) bool {
 		return (in.Filters.Server == "" || server == in.Filters.Server) &&
 			(in.Filters.Category == "" || d.Category == in.Filters.Category) &&
 			!slices.ContainsFunc(in.Filters.Tags, func(tag string) bool { return !slices.Contains(d.Tags, tag) })
@@ -57,7 +57,7 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence}
 	for _, h := range found.Hits {
 		if e, ok := register.Entry(h.Document.ID); ok {
-			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score, Deprecated: h.Document.Deprecated})
+			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score, Matched: h.Matched, Deprecated: h.Document.Deprecated})
 		}
 	}
 	house.Shown(id, in.Query, found.Hits)

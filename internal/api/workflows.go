@@ -31,7 +31,12 @@ func (a *API) workflowRoutes() []route {
 	list := []route{
 		{
 			method: "GET", path: "/v1/workflows", id: "listWorkflows", summary: "List the workflows",
-			answer: client.WorkflowList{}, serve: a.listWorkflows,
+			about: "With tool or client, only those that run around its calls or make its list, in the order in which they see a call.",
+			query: []query{
+				{name: "tool", kind: "string", about: "Only workflows that apply to this tool: its name, or server__tool by the server's own names."},
+				{name: "client", kind: "string", about: "Only workflows that apply to this client."},
+			},
+			answer: client.WorkflowList{}, failures: []restError{noSuchThing}, serve: a.listWorkflows,
 		},
 		{
 			method: "GET", path: "/v1/workflows/{id}", id: "getWorkflow", summary: "Show a workflow with its definition",
@@ -49,12 +54,12 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/workflows/validate", id: "validateWorkflow", summary: "Check whether a definition can be enabled",
-			about: "Nothing is stored. A definition with problems is an answer with valid false.",
+			about: "Nothing is stored. A definition with problems is an answer with valid false. matches tells which tools it is for, as the servers are now.",
 			body:  anyObject{}, answer: client.WorkflowCheck{}, serve: a.validateWorkflow,
 		},
 		{
 			method: "POST", path: "/v1/workflows/{id}/enable", id: "enableWorkflow", summary: "Make a version of a workflow run",
-			about: "Calls that are under way end with the version that they began with. A version with problems is refused, and without force one that fails a test.",
+			about: "Calls that are under way end with the version that they began with. A version with problems is refused, and without force one that fails a test. mode turns shadow mode on and off.",
 			body:  client.EnableRequest{}, answer: client.Workflow{}, failures: []restError{noSuchThing, inTheWay}, serve: a.enableWorkflow,
 		},
 		{
@@ -89,7 +94,7 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/workflows/{id}/tests", id: "runWorkflowTests", summary: "Run the tests of a workflow",
-			about: "Nothing is sent. A test that fails is an answer with passed false.",
+			about: "Nothing is sent. A test that fails is an answer with passed false. A draft and tests that are not kept can be tried, too.",
 			body:  client.RunTestsRequest{}, answer: client.WorkflowTestResults{}, failures: []restError{noSuchThing, restErrorOf(gateway.CodeTimeout)}, serve: a.runWorkflowTests,
 		},
 		{
@@ -102,7 +107,33 @@ func (a *API) workflowRoutes() []route {
 			answer: client.Done{}, failures: []restError{noSuchThing, inTheWay}, serve: a.deleteWorkflowTest,
 		},
 		{
-			method: "GET", path: "/v1/workflows/{id}/stats", id: "workflowStats", summary: "Show how often the nodes of a workflow ran, and how long they took",
+			method: "GET", path: "/v1/workflows/switch", id: "getWorkflowSwitch", summary: "Show whether workflows run at all",
+			answer: client.WorkflowSwitch{}, serve: a.getSwitch,
+		},
+		{
+			method: "PUT", path: "/v1/workflows/switch", id: "switchWorkflows", summary: "Turn all workflows off, or on again",
+			about: "While they are off, calls pass as if there were none, and tools that workflows hide are there. Runs that have begun go on. It is kept across restarts, and logged with who did it.",
+			body:  client.SwitchRequest{}, answer: client.WorkflowSwitch{}, serve: a.putSwitch,
+		},
+		{
+			method: "GET", path: "/v1/workflow-nodes", id: "listNodeTypes", summary: "Describe the types of nodes, and the settings of workflows",
+			about: "With JSON Schemas, to make forms of.", answer: client.NodeTypes{}, serve: a.listNodeTypes,
+		},
+		{
+			method: "GET", path: "/v1/workflow-nodes/genkan.d.ts", id: "scriptTypes", summary: "The TypeScript declarations of what scripts see",
+			answer: "", media: "text/plain", serve: a.scriptTypes,
+		},
+		{
+			method: "GET", path: "/v1/workflows/{id}/runs", id: "listWorkflowRuns", summary: "List the last runs of a workflow, with what each node did",
+			about: "Of the last 2,000 calls around which workflows ran, and the last 100 lists that they made.",
+			query: []query{
+				{name: "limit", kind: "integer", about: "How many.", least: 1, most: mostRuns, otherwise: usualRuns},
+				{name: "outcome", kind: "string", about: "Only runs with this outcome: ok, denied, failed, passed, call_failed or dropped; or changed."},
+			},
+			answer: client.WorkflowRuns{}, failures: []restError{noSuchThing}, serve: a.listRuns,
+		},
+		{
+			method: "GET", path: "/v1/workflows/{id}/stats", id: "workflowStats", summary: "Show how often a workflow and its nodes ran, and how long they took",
 			answer: client.WorkflowStats{}, failures: []restError{noSuchThing}, serve: a.workflowStats,
 		},
 		{
@@ -135,7 +166,7 @@ func (a *API) workflowRoutes() []route {
 	}
 	list = append(list, a.templateRoutes()...)
 	for i := range list {
-		list[i].who = forAdmins
+		list[i].who, list[i].largest = forAdmins, maxWorkflows
 		list[i].failures = append(list[i].failures, badInput, restErrorOf(gateway.CodeUnavailable))
 		list[i].serve = a.withWorkflows(list[i].serve)
 	}
@@ -163,8 +194,8 @@ func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
 	}
 	return client.Workflow{
 		ID: s.ID, Name: s.Name, Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
-		Order: s.Order, Mode: cmp.Or(s.Mode, "enforce"), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
-		Source: source, UpdatedAt: s.UpdatedAt.Time().UTC(),
+		Order: s.Order, Mode: cmp.Or(s.Mode, modeEnforce), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
+		Source: source, UpdatedAt: s.UpdatedAt.Time().UTC(), Conditional: s.Match.When != "",
 	}
 }
 
@@ -175,7 +206,11 @@ func (a *API) listWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.Id
 		return
 	}
 	slices.SortFunc(all, func(a, b workflow.Stored) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID)) })
-	out := client.WorkflowList{Workflows: []client.Workflow{}}
+	if all, err = a.applying(r, all); err != nil {
+		a.fail(w, err)
+		return
+	}
+	out := client.WorkflowList{Workflows: []client.Workflow{}, Off: a.opt.Engine.Set().Off()}
 	for _, s := range all {
 		out.Workflows = append(out.Workflows, a.workflowOf(r, s))
 	}
@@ -348,7 +383,7 @@ func (a *API) validateWorkflow(w http.ResponseWriter, r *http.Request, _ gateway
 	}
 	unchanged(w)
 	found := a.problemsOf(a.opt.Workflows.Validate(r.Context(), d))
-	encode(w, http.StatusOK, client.WorkflowCheck{Valid: len(found) == 0, Problems: found})
+	encode(w, http.StatusOK, client.WorkflowCheck{Valid: len(found) == 0, Problems: found, Matches: a.matchesOf(d)})
 }
 
 func (a *API) enableWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
@@ -371,6 +406,11 @@ func (a *API) enable(r *http.Request, in client.EnableRequest) error {
 	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), in.Version)
 	if err != nil {
 		return err
+	}
+	if in.Mode != "" && in.Mode != cmp.Or(s.Mode, modeEnforce) {
+		if s, err = a.inMode(r, s, in.Mode); err != nil {
+			return err
+		}
 	}
 	if in.Force {
 		return a.opt.Workflows.ForceEnable(r.Context(), s.ID, s.Version)
@@ -577,7 +617,9 @@ func sameDefinition(a, b *workflow.Definition) bool {
 }
 
 // isTaken reports whether an id is a path of its own below /v1/workflows.
-func isTaken(id string) bool { return id == "validate" || id == "import" || id == "export" }
+func isTaken(id string) bool {
+	return slices.Contains([]string{"validate", "import", "export", "switch"}, id)
+}
 
 func isNotFound(err error) bool {
 	var e *gateway.Error
@@ -594,7 +636,11 @@ func (a *API) workflowStats(w http.ResponseWriter, r *http.Request, _ gateway.Id
 		return
 	}
 	figures := a.opt.Engine.Stats(s.ID)
-	out := client.WorkflowStats{Nodes: []client.NodeStats{}}
+	runs := a.opt.Engine.Runs()
+	out := client.WorkflowStats{
+		Enforce: runStatsOf(runs, workflow.WorkflowAndMode{Workflow: s.ID}), Shadow: runStatsOf(runs, workflow.WorkflowAndMode{Workflow: s.ID, Shadow: true}),
+		Nodes: []client.NodeStats{},
+	}
 	for _, n := range s.Nodes {
 		f, ok := figures[n.ID]
 		if !ok {

@@ -19,23 +19,18 @@ import (
 // Traces are what workflows did to the last calls, without secrets.
 type Traces interface {
 	Of(call string) []workflow.Trace
+	// Last returns the last traces of a workflow that want wants, the newest first.
+	Last(workflow string, most int, want func(*workflow.Trace) bool) []workflow.Trace
 }
 
 // traceOf returns a trace in REST's form.
 func traceOf(t workflow.Trace) client.WorkflowTrace {
 	out := client.WorkflowTrace{
-		Workflow: t.Workflow, Version: t.Version, Mode: t.Mode, StartedAt: t.Started.UTC(), Outcome: t.Outcome,
-		Changed: t.Changed, Sent: t.Sent, Detached: t.Detached, Steps: []client.WorkflowStep{},
+		Workflow: t.Workflow, Version: t.Version, Mode: modeOf(t.Mode), StartedAt: t.Started.UTC(), Outcome: t.Outcome,
+		Call: t.Call, Client: t.Client, TookMillis: inMillis(t.Took()), Changed: t.Changed, Sent: t.Sent, Detached: t.Detached, Steps: []client.WorkflowStep{},
 	}
-	if out.Mode == "" {
-		out.Mode = "enforce"
-	}
-	var took time.Duration
 	for i := range t.Steps {
 		s := &t.Steps[i]
-		if s.Type != callType {
-			took += s.Queue + s.Run
-		}
 		step := client.WorkflowStep{
 			Node: s.Node, Type: s.Type, Status: s.Status, Handle: s.Handle,
 			QueueMillis: inMillis(s.Queue), RunMillis: inMillis(s.Run), WaitMillis: inMillis(s.Wait),
@@ -49,12 +44,8 @@ func traceOf(t workflow.Trace) client.WorkflowTrace {
 		}
 		out.Steps = append(out.Steps, step)
 	}
-	out.TookMillis = inMillis(took)
 	return out
 }
-
-// callType is the type of the nodes that send the call on.
-const callType = "mcp-call"
 
 const (
 	// usualBacktest and mostBacktest are how many calls a backtest looks at.
@@ -62,9 +53,8 @@ const (
 	backtestTime                = time.Minute
 )
 
-// compiled returns the workflow that a replay is about: a draft, or a stored version.
-func (a *API) compiled(ctx context.Context, id string, draft json.RawMessage, version int) (*workflow.Workflow, error) {
-	var d *workflow.Definition
+// definitionOf returns a draft, or a stored version.
+func (a *API) definitionOf(ctx context.Context, id string, draft json.RawMessage, version int) (*workflow.Definition, error) {
 	switch {
 	case version < 0:
 		return nil, refused(outside("version", strconv.Itoa(version), 1, 1<<31-1))
@@ -72,20 +62,26 @@ func (a *API) compiled(ctx context.Context, id string, draft json.RawMessage, ve
 		if version != 0 {
 			return nil, invalid("give either definition or version")
 		}
-		var err error
-		if d, err = parseDefinition(draft); err != nil {
+		d, err := parseDefinition(draft)
+		if err != nil {
 			return nil, err
 		}
 		if err := checkID(id, d.ID); err != nil {
 			return nil, err
 		}
 		d.ID = id
+		return d, nil
 	default:
 		s, err := a.opt.Workflows.Workflow(ctx, id, version)
-		if err != nil {
-			return nil, err
-		}
-		d = s.Definition
+		return s.Definition, err
+	}
+}
+
+// compiled returns the workflow that a replay is about: a draft, or a stored version.
+func (a *API) compiled(ctx context.Context, id string, draft json.RawMessage, version int) (*workflow.Workflow, error) {
+	d, err := a.definitionOf(ctx, id, draft, version)
+	if err != nil {
+		return nil, err
 	}
 	if d.Type == workflow.ToolsList {
 		return nil, invalid("workflow %q is for lists of tools, which the call history does not keep, so it cannot be replayed; mode shadow tries it on live lists", id)
@@ -124,7 +120,7 @@ func (a *API) pastOf(r *history.Recorded) (workflow.Past, error) {
 func (a *API) pastTool(r *history.Recorded, name string) *gateway.Tool {
 	if r.Method == workflow.ToolsCall {
 		name = r.Tool
-		if t, ok := a.opt.House().Snapshot().Tool(name); ok && t.Source.Name() == r.Server {
+		if t := a.toolNamed(r.Caller, r.Server, name); t != nil {
 			return t
 		}
 	}

@@ -82,7 +82,7 @@ func TestWorkflows(t *testing.T) {
 		{method: "DELETE", path: "/v1/workflows/w", status: 404},
 		{method: "POST", path: "/v1/workflows/w/disable", status: 404},
 		// What is wrong is said with its node and place, and a draft may be wrong.
-		{method: "POST", path: "/v1/workflows/validate", body: deny, status: 200, has: []string{`{"valid":true,"problems":[]}`}},
+		{method: "POST", path: "/v1/workflows/validate", body: deny, status: 200, has: []string{`{"valid":true,"problems":[],"matches":{`}},
 		{method: "POST", path: "/v1/workflows/validate", body: hooked("x", "\n  let a = ;"), status: 200, has: []string{`"valid":false`, `{"node":"hook","reason":"`, `"line":2,"column":11}`}},
 		{method: "POST", path: "/v1/workflows/validate", body: `[]`, status: 400, has: []string{"this is not a workflow"}},
 		{method: "POST", path: "/v1/workflows/validate", body: `null`, status: 400},

@@ -2,20 +2,58 @@ package api
 
 import (
 	"encoding/json"
-	"math"
 	"net/http"
-	"strconv"
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
 	"genkan/internal/workflow"
 )
 
-// testIn and testOf convert tests, whose forms differ in their types only.
-func testIn(t client.WorkflowTest) workflow.Test {
-	return workflow.Test{ID: t.ID, Name: t.Name, Call: workflow.TestCall(t.Call), Answer: t.Answer, Expect: workflow.Expect(t.Expect)}
+// newTest returns a test that a request has.
+func (a *API) newTest(r *http.Request, id gateway.Identity, t client.NewWorkflowTest) (workflow.Test, error) {
+	out := workflow.Test{ID: t.ID, Name: t.Name, Call: workflow.TestCall(t.Call), Answer: t.Answer, Expect: workflow.Expect(t.Expect)}
+	switch {
+	case t.From == "" && len(t.Call.Params) == 0:
+		return out, refused(gateway.MissingField([]string{"call"}, "params"))
+	case t.From == "":
+		return out, nil
+	case len(t.Call.Params) > 0 || len(t.Answer) > 0:
+		return out, invalid("give either from, or call and answer")
+	}
+	redact, err := a.opt.Calls.Redactor(r.Context())
+	if err != nil {
+		return out, err
+	}
+	recorded, err := a.opt.Calls.Recorded(r.Context(), id, t.From)
+	if err != nil {
+		return out, err
+	}
+	if !recorded.Whole() {
+		return out, notReplayable(&recorded)
+	}
+	past, err := a.pastOf(&recorded)
+	if err != nil {
+		return out, err
+	}
+	tool := past.Call.Tool
+	// Tests are kept in the clear, and shown.
+	out.Call = workflow.TestCall{
+		Params: redact(recorded.Params), Server: tool.Source.Name(), Tool: tool.Name, Annotations: workflow.Annotations(tool), Client: recorded.Caller,
+	}
+	out.Answer = redact(recorded.Answered)
+	return out, nil
 }
 
+// expected is what a version of a workflow makes of a test now.
+func (a *API) expected(r *http.Request, s workflow.Stored, t workflow.Test) (workflow.Expect, error) {
+	done, err := a.opt.Workflows.Try(r.Context(), s.Definition, []workflow.Test{t})
+	if err != nil {
+		return workflow.Expect{}, err
+	}
+	return workflow.Expect{Outcome: done[0].Outcome, Changed: &done[0].Trace.Changed}, nil
+}
+
+// testOf returns a test in REST's form.
 func testOf(t workflow.Test) client.WorkflowTest {
 	return client.WorkflowTest{ID: t.ID, Name: t.Name, Call: client.TestedCall(t.Call), Answer: t.Answer, Expect: client.ExpectedOutcome(t.Expect)}
 }
@@ -44,17 +82,20 @@ func (a *API) putWorkflowTest(w http.ResponseWriter, r *http.Request, id gateway
 		a.refuseBody(w, status, wrong)
 		return
 	}
-	in := client.WorkflowTest{ID: body.ID, Name: body.Name, Call: client.TestedCall(body.Call), Answer: body.Answer, Expect: client.ExpectedOutcome(body.Expect)}
-	_, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0)
+	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0)
 	if err == nil {
-		err = checkID(r.PathValue("test"), in.ID)
+		err = checkID(r.PathValue("test"), body.ID)
 	}
-	if err == nil && len(in.Call.Params) == 0 {
-		err = refused(gateway.MissingField([]string{"call"}, "params"))
+	body.ID = r.PathValue("test")
+	var in workflow.Test
+	if err == nil {
+		in, err = a.newTest(r, id, body)
+	}
+	if err == nil && body.From != "" && in.Expect.Empty() {
+		in.Expect, err = a.expected(r, s, in)
 	}
 	if err == nil {
-		in.ID = r.PathValue("test")
-		err = a.opt.Workflows.SaveTest(r.Context(), r.PathValue("id"), testIn(in))
+		err = a.opt.Workflows.SaveTest(r.Context(), s.ID, in)
 	}
 	if err != nil {
 		a.fail(w, err)
@@ -75,21 +116,17 @@ func (a *API) deleteWorkflowTest(w http.ResponseWriter, r *http.Request, _ gatew
 	encode(w, http.StatusOK, client.Done{Success: true})
 }
 
-func (a *API) runWorkflowTests(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+func (a *API) runWorkflowTests(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	unchanged(w)
 	var in client.RunTestsRequest
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
 		a.refuseBody(w, status, wrong)
 		return
 	}
-	if in.Version < 0 {
-		a.fail(w, refused(outside("version", strconv.Itoa(in.Version), 1, math.MaxInt32)))
-		return
-	}
-	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), in.Version)
-	var results []workflow.TestResult
+	results, err := a.runTests(r, id, in)
+	var redact func([]byte) []byte
 	if err == nil {
-		results, err = a.opt.Workflows.RunTests(r.Context(), s.ID, s.Version)
+		redact, err = a.opt.Calls.Redactor(r.Context())
 	}
 	if err != nil {
 		a.fail(w, err)
@@ -97,7 +134,7 @@ func (a *API) runWorkflowTests(w http.ResponseWriter, r *http.Request, _ gateway
 	}
 	out := client.WorkflowTestResults{Tests: []client.WorkflowTestResult{}}
 	for _, t := range results {
-		out.Tests = append(out.Tests, testResultOf(t))
+		out.Tests = append(out.Tests, testResultOf(t, redact))
 		if t.Passed {
 			out.Passed++
 		} else {
@@ -107,13 +144,46 @@ func (a *API) runWorkflowTests(w http.ResponseWriter, r *http.Request, _ gateway
 	encode(w, http.StatusOK, out)
 }
 
-func testResultOf(t workflow.TestResult) client.WorkflowTestResult {
-	out := client.WorkflowTestResult{ID: t.ID, Name: t.Name, Passed: t.Passed, Outcome: t.Outcome, Reason: t.Reason}
+// runTests runs tests of a workflow.
+func (a *API) runTests(r *http.Request, id gateway.Identity, in client.RunTestsRequest) ([]workflow.TestResult, error) {
+	path := r.PathValue("id")
+	d, err := a.definitionOf(r.Context(), path, in.Definition, in.Version)
+	if err != nil {
+		return nil, err
+	}
+	var tests []workflow.Test
+	for i, t := range in.Tests {
+		one, err := a.newTest(r, id, t)
+		if err == nil {
+			err = one.Check()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if i >= mostTried {
+			return nil, invalid("tests may have %d at most", mostTried)
+		}
+		tests = append(tests, one)
+	}
+	if len(in.Tests) == 0 {
+		if tests, err = a.opt.Workflows.Tests(r.Context(), path); err != nil && (len(in.Definition) == 0 || !isNotFound(err)) {
+			return nil, err
+		}
+	}
+	return a.opt.Workflows.Try(r.Context(), d, tests)
+}
+
+// mostTried is how many tests one request may try.
+const mostTried = 200
+
+// testResultOf returns a result in REST's form, without secrets.
+func testResultOf(t workflow.TestResult, redact func([]byte) []byte) client.WorkflowTestResult {
+	out := client.WorkflowTestResult{ID: t.ID, Name: t.Name, Passed: t.Passed, Outcome: t.Outcome, Reason: string(redact([]byte(t.Reason)))}
 	for _, m := range t.Mismatches {
-		out.Mismatches = append(out.Mismatches, client.TestMismatch{What: m.What, Want: orNullValue(m.Want), Got: orNullValue(m.Got)})
+		out.Mismatches = append(out.Mismatches, client.TestMismatch{What: m.What, Want: redact(orNullValue(m.Want)), Got: redact(orNullValue(m.Got))})
 	}
 	if !t.Passed && t.Outcome != workflow.OutcomeUnmatched {
-		trace := traceOf(t.Trace)
+		trace := traceOf(t.Trace.Redacted(redact))
 		out.Trace = &trace
 	}
 	return out

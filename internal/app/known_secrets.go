@@ -74,6 +74,7 @@ func (k *knownSecrets) redact(ctx context.Context) (func([]byte) ([]byte, []stri
 func (k *knownSecrets) held(ctx context.Context, cfg *config.Config) ([]redact.Known, error) {
 	known := append(registry.SecretValues(cfg),
 		redact.Known{Name: "admin-token", Value: k.admin},
+		redact.Known{Name: "approvals.webhook", Value: cfg.Approvals.Webhook},
 		redact.Known{Name: "embeddings.apiKey", Value: cfg.Embeddings.APIKey},
 		redact.Known{Name: "kb.semantic.apiKey", Value: cfg.Knowledge.Semantic.APIKey})
 	for _, i := range cfg.N8N {

@@ -26,6 +26,9 @@ import (
 
 func TestMain(m *testing.M) {
 	script.Main() // does not return in a worker
+	if os.Getenv(benchClientEnv) != "" {
+		runBenchClient() // does not return
+	}
 	testkit.Main(m)
 }
 

@@ -98,7 +98,7 @@ func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Langu
 		return &unusable{set.Name, problem}
 	}
 	source := n8n.New(client, n8n.Setup{
-		Translate: language.Translator(), Others: language.Others(), Folder: p.folderOf, Log: p.log,
+		Translate: language.Translator(), Others: language.Others(), Folder: p.folderOf, Allowed: p.mayRead, Log: p.log,
 		Executions: &n8n.Reader{}, CheckCode: checkCode,
 	})
 	if k.known == nil {
@@ -116,6 +116,11 @@ func checkCode(code string) error {
 		return gateway.Errorf(gateway.CodeInvalid, "line %d, column %d: %s", wrong.Line, wrong.Column, wrong.Message)
 	}
 	return err
+}
+
+// mayRead returns a folder if a caller that has none may read files in it, or why not.
+func (p *Process) mayRead(call *gateway.Call, dir string) (string, gateway.Text) {
+	return p.folder(call.Identity, dir)
 }
 
 // folderOf returns the folder that a caller works in, which is the first of the roots that

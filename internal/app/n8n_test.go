@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -201,5 +202,28 @@ func TestTheFolderOfFilesIsTheClientsRoot(t *testing.T) {
 	call.Peer = rooted(`{"roots":[{"uri":"file://` + h.dir + `"}]}`)
 	if got, err := h.folderOf(t.Context(), call); err == nil || got != "" {
 		t.Errorf("the data directory: got %q", got)
+	}
+}
+
+// A caller without a folder names files by absolute paths, in folders that it may choose.
+func TestFilesOfACallerWithoutAFolder(t *testing.T) {
+	t.Parallel()
+	fake := n8nfake.New(t)
+	allowed, other := t.TempDir(), t.TempDir()
+	h := openHouse(t, conf{"n8n": conf{"url": fake.URL, "apiKey": n8nfake.Key}, "folders": []any{allowed}})
+	for _, dir := range []string{allowed, other} {
+		if err := os.WriteFile(filepath.Join(dir, "w.json"), []byte(`{"name":"W","nodes":[],"connections":{}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.token = h.client("agent").token
+	for path, want := range map[string]string{
+		filepath.Join(allowed, "w.json"): "Workflow created",
+		filepath.Join(other, "w.json"):   "or in the `folders` of the configuration; add it there",
+		"w.json":                         "an absolute path on Genkan's machine, below the home directory or in `folders` of Genkan's configuration",
+	} {
+		if got, _ := h.mcp("tools/call", "n8n__create_workflow_from_file", `"arguments":{"filePath":"`+path+`"},`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", path, got)
+		}
 	}
 }

@@ -260,7 +260,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
 		Setup: p.newSetup(), SignIn: p.signIn,
 		House: func() api.House { return p.house.Load() },
-		Admit: p.admitPage, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
+		Admit: p.admitPage, Receive: p.lock.Receive, Visit: p.lock.Visit, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 		Calls: p.calls, Record: func() config.Record { return p.Config().Record },
@@ -486,6 +486,8 @@ func (p *Process) measure() {
 		p.recorder.Registry().MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
 	}
 	counter("genkan_tokens_saved_total", "Tokens that agents were spared by outlines of large answers.", func() float64 { return float64(p.results.Saved()) })
+	counter("genkan_tokens_read_back_total", "Tokens of stored answers that agents read with read_result.", func() float64 { return float64(p.results.ReadBack()) })
+	p.recorder.Registry().MustRegister(newWorkflowMetrics(&p.workflows))
 	if p.opt.Sink != nil {
 		counter("genkan_log_lines_dropped_total", "Lines of the log that were lost because nobody read them fast enough.", func() float64 { return float64(p.opt.Sink.Dropped()) })
 	}

@@ -57,8 +57,11 @@ func TestLargeAnswers(t *testing.T) {
 	if first := calls[0].Entry; first.Outcome != "ok" || first.TokensSaved < 10_000 || first.TokensOut > 3000 {
 		t.Errorf("recorded %+v", first)
 	}
+	if second := calls[1].Entry; second.Tool != "read_result" || second.TokensSaved > -2000 {
+		t.Errorf("recorded %+v", second)
+	}
 	_, metrics := h.request(http.MethodGet, "/metrics", "", nil)
-	for _, want := range []string{`\ngenkan_tokens_saved_total \d{5}\n`, `\ngenkan_results_stored_bytes \d{5}\n`} {
+	for _, want := range []string{`\ngenkan_tokens_saved_total \d{5}\n`, `\ngenkan_tokens_read_back_total \d{5}\n`, `\ngenkan_results_stored_bytes \d{5}\n`} {
 		if !regexp.MustCompile(want).MatchString(metrics) {
 			t.Errorf("the metrics lack %s", want)
 		}

@@ -39,6 +39,8 @@ func (p *Process) Handler() http.Handler {
 			metrics.ServeHTTP(w, r)
 		}
 	})
+	mux.HandleFunc("GET "+approvalPath+"{code}", p.api.ApprovalPage)
+	mux.HandleFunc("POST "+approvalPath+"{code}", p.api.ApprovalPage)
 	mux.HandleFunc("GET "+client.ProofPath, p.prove)
 	// Clients look here for an authorization server. Anything but a plain
 	// "not found" sends them into a sign-in that does not exist.

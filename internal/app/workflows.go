@@ -28,6 +28,7 @@ type workflows struct {
 	unfollow func()
 	traces   *workflow.Traces
 	desk     *workflow.Desk
+	webhook  *webhook
 }
 
 // keptTraces is how many calls have their traces kept.
@@ -38,7 +39,8 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 	w := &p.workflows
 	w.hooks, w.detached = script.NewPool(script.Options{}), script.NewPool(script.Options{})
 	w.traces = workflow.NewTraces(keptTraces, p.redactJSON)
-	w.desk = workflow.NewDesk(workflow.DeskOptions{Redact: p.redactJSON})
+	w.webhook = newWebhook(p)
+	w.desk = workflow.NewDesk(workflow.DeskOptions{Redact: p.redactJSON, Opened: p.approvalOpened, Closed: p.approvalClosed})
 	w.engine = workflow.NewEngine(workflow.Options{
 		Runner: w.hooks, DetachedRunner: w.detached,
 		Call: gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
@@ -49,13 +51,14 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 		CheckOutput: func(tool *gateway.Tool, structured []byte) error {
 			return p.house.Load().validator.CheckOutput(tool, structured)
 		},
-		Sink: w.traces, Log: p.log, Replacing: p.rewrite,
+		Sink: runSink{p}, Log: p.log, Replacing: p.rewrite,
 	})
 	w.folder = workflow.NewFolder(p.store, p.log)
 	w.library = workflow.NewLibrary(w.folder, w.engine, workflow.Environment{
 		Compile:  func(name, source string) (*script.Program, error) { return w.hooks.Compile(p.life, name, source) },
 		Variable: p.variable,
 	}, time.Now)
+	w.library.OnChange(p.workflowChanged)
 	// No call may pass before they are in force.
 	w.folder.Read(cfg.Workflows, func(d *workflow.Definition) []workflow.Problem { return w.library.Validate(ctx, d) })
 	broken, err := w.library.Load(ctx)
@@ -86,6 +89,7 @@ func (p *Process) followWorkflows(cfg *config.Config) {
 
 func (w *workflows) close() {
 	w.engine.Close(context.Background()) // it has a limit of its own
+	w.webhook.close()
 	w.hooks.Close()
 	w.detached.Close()
 }

@@ -83,10 +83,11 @@ func (m *mounted) rewritten(list []gateway.Tool) []gateway.Tool {
 		delete(own, t.Name)
 		if definition := left[i].Definition; !bytes.Equal(definition, t.Definition) {
 			t.InputSchema = jsonrpc.Lookup(t.Definition, "inputSchema")
-			t.Definition = definition
 			t.Rewritten = &gateway.Rewritten{
 				Name: jsonrpc.LookupText(definition, "name"), InputSchema: jsonrpc.Lookup(definition, "inputSchema"),
+				Annotations: jsonrpc.Lookup(t.Definition, "annotations"),
 			}
+			t.Definition = definition
 		}
 		tools = append(tools, *t)
 	}

@@ -51,6 +51,11 @@ func (c *command) listApprovals(list client.ApprovalList, now time.Time) {
 		rows = append(rows, []string{p.ID, p.Client, p.Tool, p.Workflow, left.String(), orDash(p.Message), p.Arguments})
 	}
 	c.table(rows)
+	for _, p := range list.Approvals {
+		if p.WebhookProblem != "" {
+			fmt.Fprintln(c.std.Err, c.say("Nobody was told of %s: %s.", p.ID, gateway.Printable(p.WebhookProblem)))
+		}
+	}
 	fmt.Fprintln(c.std.Err, c.say("`genkan approvals approve ID` lets one go on, and `genkan approvals deny ID` refuses it."))
 }
 

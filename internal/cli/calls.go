@@ -338,8 +338,8 @@ func (c *command) callsStats() *cobra.Command {
 		Long: c.say(`Sum up the calls of the last 24 hours, or since another --since, for each tool:
 how many, how many failed, how long half of them (P50) and 95 of 100 (P95) took at
 most in milliseconds, about how many tokens went in and out, and how many were saved
-by outlines of large answers. The tool with the most calls comes first, or the
-slowest with --sort p95.`),
+by outlines of large answers. What read_result read of stored answers is subtracted.
+The tool with the most calls comes first, or the slowest with --sort p95.`),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			figure, ok := statFigures[order]
 			if !ok {
@@ -388,7 +388,7 @@ func (c *command) statRows(stats client.CallStats) [][]string {
 	rows := [][]string{{
 		c.say("SERVER"), c.say("TOOL"), c.say("CALLS"), c.say("ERRORS"), c.say("P50 MS"), c.say("P95 MS"), c.say("TOKENS IN"), c.say("TOKENS OUT"),
 	}}
-	saved := stats.Total.TokensSaved > 0
+	saved := slices.ContainsFunc(stats.Tools, func(s client.CallSum) bool { return s.TokensSaved != 0 })
 	if saved {
 		rows[0] = append(rows[0], c.say("SAVED"))
 	}

@@ -90,6 +90,9 @@ func (c *command) showCall(out io.Writer, call *client.CallDetails, now time.Tim
 	if call.Error != "" {
 		b.WriteString(c.say("Error: %s", hanging(call.Error)) + "\n")
 	}
+	if call.TokensSaved < 0 {
+		b.WriteString(c.say("It read about %s tokens of a stored answer.", thousands(int64(-call.TokensSaved))) + "\n")
+	}
 	if call.TokensSaved > 0 {
 		b.WriteString(c.say("The answer was stored and its outline returned, which saved about %s tokens.", thousands(int64(call.TokensSaved))) + "\n")
 	}

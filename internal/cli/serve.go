@@ -100,7 +100,7 @@ func (c *command) serveHTTP(ctx context.Context, opt app.Options, offerUI func(c
 	}
 	opt.Log.Info("genkan is serving", "mcp", fmt.Sprintf("http://%s/mcp", listener.Addr()), "ui", p.UIAddress(listener),
 		"admin_token_file", app.AdminTokenFile(c.dataDir), "version", c.version)
-	if len(p.Config().Servers) == 0 {
+	if len(p.Config().Servers) == 0 && len(p.Config().N8N) == 0 {
 		opt.Log.Warn("no servers are configured yet: take over those of your editors with `genkan import`, or add some to the configuration file, which is read again when it changes",
 			"file", p.ConfigFile())
 	}

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -42,7 +40,8 @@ Replay and backtest read the call history. They send nothing.`),
 		},
 	})
 	cmd.AddCommand(c.workflowShow(), c.workflowPut(), c.workflowTemplates(), c.workflowValidate(), c.workflowEnable(), c.workflowDisable(), c.workflowDelete(),
-		c.workflowVersions(), c.workflowRollback(), c.workflowExport(), c.workflowImport(), c.workflowStats(), c.workflowReplay(), c.workflowBacktest(), c.workflowTest())
+		c.workflowVersions(), c.workflowRollback(), c.workflowExport(), c.workflowImport(), c.workflowStats(), c.workflowReplay(), c.workflowBacktest(), c.workflowTest(),
+		c.workflowTests(), c.workflowModules(), c.workflowsOff(), c.workflowsOn())
 	return cmd
 }
 
@@ -62,6 +61,9 @@ func (c *command) listWorkflows(list client.WorkflowList) error {
 	if len(list.Workflows) == 0 {
 		fmt.Fprintln(c.std.Out, c.say("There are no workflows. `genkan workflows put FILE` stores one, and `genkan workflows --help` tells more."))
 		return nil
+	}
+	if list.Off {
+		fmt.Fprintln(c.std.Out, c.say("All workflows are off: calls pass as if there were none. `genkan workflows on` turns them on again."))
 	}
 	running, broken := 0, 0
 	rows := [][]string{{c.say("ID"), c.say("NAME"), c.say("TYPE"), c.say("RUNS"), c.say("NEWEST"), c.say("ORDER"), c.say("MODE"), c.say("PROBLEMS"), c.say("KEPT IN")}}
@@ -148,17 +150,11 @@ func (c *command) showProblems(problems []client.WorkflowProblem) {
 	c.table(rows)
 }
 
-// definitionFile reads a file, or standard input for "-".
+// definitionFile reads a JSON file, or standard input for "-".
 func (c *command) definitionFile(name string) (json.RawMessage, error) {
-	var raw []byte
-	var err error
-	if name == "-" {
-		raw, err = io.ReadAll(c.std.In)
-	} else {
-		raw, err = os.ReadFile(name)
-	}
+	raw, err := c.wholeFile(name)
 	if err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeInvalid, Err: err, Message: "%s cannot be read: %s", Values: []any{name, err.Error()}}
+		return nil, err
 	}
 	if !json.Valid(raw) {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "%s is not valid JSON: %s", name, whereJSONBreaks(raw))
@@ -267,6 +263,7 @@ func (c *command) workflowEnable() *cobra.Command {
 		},
 	})
 	c.versionFlag(cmd, &in.Version)
+	cmd.Flags().StringVar(&in.Mode, "mode", "", c.say("`shadow` only records what it would do, enforce does it"))
 	cmd.Flags().BoolVar(&in.Force, "force", false, c.say("enable it though its tests fail; the log notes it"))
 	return cmd
 }
@@ -419,6 +416,15 @@ version. All are drafts, also those that were enabled where they come from.`),
 	})
 }
 
+// runSentence says what became of the runs of a workflow.
+func (c *command) runSentence(s *client.RunStats, shadow bool) string {
+	p50, p95 := shownMillis(s.P50Millis), shownMillis(s.P95Millis)
+	if shadow {
+		return c.say("%d runs in shadow mode: %d would be denied, %d changed, %d failed; p50 %s ms, p95 %s ms.", s.Runs, s.Denied, s.Changed, s.Failed, p50, p95)
+	}
+	return c.say("%d runs: %d denied, %d changed, %d failed; p50 %s ms, p95 %s ms.", s.Runs, s.Denied, s.Changed, s.Failed+s.Passed, p50, p95)
+}
+
 func (c *command) workflowStats() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "stats ID", Short: c.say("Show how often the nodes of a workflow ran, and how long they took"), Args: arguments(1, 1),
@@ -434,6 +440,11 @@ func (c *command) workflowStats() *cobra.Command {
 				if len(stats.Nodes) == 0 {
 					fmt.Fprintln(c.std.Out, c.say("Workflow %s has not run since genkan started.", gateway.Printable(args[0])))
 					return nil
+				}
+				for _, runs := range []*client.RunStats{stats.Enforce, stats.Shadow} {
+					if runs != nil {
+						fmt.Fprintln(c.std.Out, c.runSentence(runs, runs == stats.Shadow))
+					}
 				}
 				fmt.Fprintln(c.std.Out, c.say("The nodes of workflow %s since genkan started:", gateway.Printable(args[0])))
 				rows := [][]string{{c.say("NODE"), c.say("RUNS"), c.say("ERRORS"), c.say("P50 MS"), c.say("P95 MS")}}

@@ -43,7 +43,7 @@ of them. Nothing is sent. A workflow whose tests fail cannot be enabled without
 func (c *command) showTests(id string, done client.WorkflowTestResults) {
 	id = gateway.Printable(id)
 	if len(done.Tests) == 0 {
-		fmt.Fprintln(c.std.Out, c.say("Workflow %s has no tests. PUT /v1/workflows/%s/tests/NAME keeps one.", id, id))
+		fmt.Fprintln(c.std.Out, c.say("Workflow %s has no tests. `genkan workflows tests save %s NAME --call CALL` makes one of a past call.", id, id))
 		return
 	}
 	fmt.Fprintln(c.std.Out, c.say("Tests of workflow %s: %d passed, %d failed.", id, done.Passed, done.Failed))

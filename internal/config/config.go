@@ -97,6 +97,8 @@ type Config struct {
 	// Workflows is the folder of workflow files: an absolute path, or one that begins
 	// with ~/; empty for none.
 	Workflows string
+	// Approvals are the calls that wait for a person.
+	Approvals Approvals
 	// Record is the call history.
 	Record Record
 	// Budget is how many tokens an answer to an agent may have; 0 for the usual number,

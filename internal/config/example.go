@@ -270,6 +270,15 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # changed nowhere else.
 #workflows: ~/genkan/workflows
 
+# Who is told of a call that a workflow holds until a person decides: webhook gets a
+# POST with the call, without secrets, and a link to a page on which to decide. http is
+# for addresses on this machine or in a private network. link is the URL at which
+# people reach genkan, whose host must be among allowedHosts; without it, links lead to
+# the address that genkan listens on.
+#approvals:
+#  webhook: ${secret:CHAT_WEBHOOK}
+#  link: https://genkan.example.com
+
 # Named sets of servers and tools, each at /mcp/p/NAME. Without servers it has all;
 # tools are named as clients name them.
 #profiles:

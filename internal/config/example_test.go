@@ -113,6 +113,7 @@ func everyKey() []string {
 	add("profiles.*", d.profileFields(&Profile{}))
 	add("profiles.*.tools", d.toolFields(&ToolFilter{}))
 	add("embeddings", d.embeddingsFields(&Embeddings{}))
+	add("approvals", d.approvalFields(&Approvals{}))
 	add("record", d.recordFields(&Record{}))
 	add(KnowledgeSource, d.knowledgeFields(&Knowledge{}))
 	add(N8NSource, d.n8nFields(&N8N{}))

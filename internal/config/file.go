@@ -37,6 +37,7 @@ type layer struct {
 	knowledge    Knowledge
 	n8n          []N8N
 	workflows    string
+	approvals    Approvals
 	record       Record
 	budget       int
 	schemas      *string
@@ -76,6 +77,7 @@ func (l layer) over(below layer) layer {
 		knowledge:    below.knowledge,
 		n8n:          withN8N(below.n8n, l.n8n),
 		workflows:    below.workflows,
+		approvals:    below.approvals,
 		record:       below.record,
 		budget:       below.budget,
 		schemas:      cmp.Or(l.schemas, below.schemas),
@@ -184,6 +186,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{KnowledgeSource, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
 		{N8NSource, func(n *node, at string) { l.n8n = d.n8n(n, at) }},
 		{"workflows", func(n *node, at string) { l.workflows, _ = d.checked(n, at, checkFolder) }},
+		{"approvals", func(n *node, at string) { l.approvals = d.approvals(n, at) }},
 		{"record", func(n *node, at string) { d.record(&l.record, n, at) }},
 		{"budget", func(n *node, at string) { l.budget = d.budget(n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},

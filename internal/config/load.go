@@ -155,6 +155,7 @@ func (l layer) config(all *problems) *Config {
 		Knowledge:    l.knowledge,
 		N8N:          l.n8n,
 		Workflows:    l.workflows,
+		Approvals:    l.approvals,
 		Record:       l.record.orDefaults(),
 		Budget:       l.budget,
 		Servers:      l.servers,

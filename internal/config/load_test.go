@@ -64,6 +64,7 @@ rateLimit: {max: 5, timeWindow: 2000}
 allowedHosts: [Genkan.example.com, "genkan.example.com:8443", "::1"]
 folders: [/srv/projects, ~/.dotfiles, "~"]
 workflows: ~/workflows
+approvals: {webhook: "https://chat.example.com/${KEY}", link: "https://genkan.example.com"}
 behindProxy: true
 tls: {cert: a.pem, key: b.pem}
 pageSize: 50
@@ -78,6 +79,7 @@ kb: {enabled: false}
 			AllowedHosts: []string{"genkan.example.com", "genkan.example.com:8443", "[::1]"},
 			Folders:      []string{"/srv/projects", "~/.dotfiles", "~"},
 			Workflows:    "~/workflows",
+			Approvals:    Approvals{Webhook: "https://chat.example.com/k", Link: "https://genkan.example.com"},
 			BehindProxy:  true,
 			TLS:          TLS{CertFile: "a.pem", KeyFile: "b.pem"},
 			PageSize:     50,

@@ -80,6 +80,10 @@ func (d *decoder) n8nFields(i *N8N) []field {
 				d.problems.add(n.at, "%s must be a name such as staging: a letter, then letters, digits and - (all lower case, at most %d)", at, gateway.MaxServerName)
 				return
 			}
+			if slices.Contains(builtInSources(), name) {
+				d.problems.add(n.at, "%s must not be %s: genkan itself has tools of this name; choose another one, such as staging", at, name)
+				return
+			}
 			i.Name = name
 		}},
 		{"url", func(n *node, at string) { i.URL, _ = d.expanded(n, at, checkURL) }},
@@ -89,6 +93,9 @@ func (d *decoder) n8nFields(i *N8N) []field {
 		}},
 	}
 }
+
+// builtInSources are the names of sources that are part of genkan.
+func builtInSources() []string { return []string{KnowledgeSource, "genkan", "results"} }
 
 // HasN8N reports whether an n8n instance has a name.
 func (c *Config) HasN8N(name string) bool {

@@ -100,7 +100,7 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		"mcpServers: {a: {command: x, timeout: " + q + "}}",
 		"mcpServers: {a: {command: x, prefix: " + q + "}}",
 		"mcpServers: {a: {command: x, tools: {allow: ['[" + canary + "']}}}",
-		"listen: " + q, "host: 'x " + canary + "'", "port: " + q, "tls: " + q, "cors: {origin: " + q + "}", "allowedHosts: [" + q + "]", "folders: [" + q + "]", "workflows: " + q,
+		"listen: " + q, "host: 'x " + canary + "'", "port: " + q, "tls: " + q, "cors: {origin: " + q + "}", "allowedHosts: [" + q + "]", "folders: [" + q + "]", "workflows: " + q, "approvals: {webhook: " + q + "}", "approvals: {link: '${KEY}'}",
 		// Syntax errors near a secret.
 		"a: " + canary + "\n  b: " + canary + "\n",
 		"a: \"" + canary, "a: '" + canary, "a: {b: " + canary, "a: [" + canary, "a: b: " + canary,

@@ -280,6 +280,9 @@ func TestFindings(t *testing.T) {
 			func(f *doctor.Facts) { f.Config.Servers, f.Flags = 0, " --data /x" },
 			[]string{"note config: no servers are configured > genkan import --data /x > takes over those of your editors; or add some to /srv/example/genkan.yaml"},
 		},
+		"n8n alone": {func(f *doctor.Facts) {
+			f.Config.Servers, f.N8N = 0, []doctor.N8N{{Name: "n8n", URL: "http://127.0.0.1:5678"}}
+		}, nil},
 		"not looked for": {func(f *doctor.Facts) { f.Config.Servers, f.Config.Unread = 0, true }, nil},
 		"a plain key": {func(f *doctor.Facts) {
 			f.Config.Plain = []doctor.Plain{{Server: "github", Where: "env.TOKEN", Secret: "GITHUB_TOKEN"}}

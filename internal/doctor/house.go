@@ -161,6 +161,8 @@ func (e *examination) config() {
 		e.say(Problem, gateway.Textf("no servers are configured, although entries of clients lead to servers of genkan")).
 			because(gateway.Textf("%s was emptied or replaced", c.File.Path)).
 			advise(gateway.Textf("put a backup of it back, or follow what is said about the clients below"))
+	case c.Servers == 0 && len(e.facts.N8N) > 0:
+		e.say(OK, gateway.Textf("%s: servers: 0; n8n instances: %d", c.File.Path, len(e.facts.N8N)))
 	case c.Servers == 0:
 		e.say(Note, gateway.Textf("no servers are configured")).
 			run(e.genkan("import")).advise(gateway.Textf("takes over those of your editors; or add some to %s", c.File.Path))

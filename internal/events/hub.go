@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"genkan/internal/gateway"
@@ -17,15 +18,17 @@ type Topic string
 
 // The topics.
 const (
-	Calls    Topic = "calls"
-	Servers  Topic = "servers"
-	Tools    Topic = "tools"
-	Config   Topic = "config"
-	Progress Topic = "progress"
+	Calls     Topic = "calls"
+	Servers   Topic = "servers"
+	Tools     Topic = "tools"
+	Config    Topic = "config"
+	Progress  Topic = "progress"
+	Workflows Topic = "workflows"
+	Approvals Topic = "approvals"
 )
 
 // Topics returns all topics.
-func Topics() []Topic { return []Topic{Calls, Servers, Tools, Config, Progress} }
+func Topics() []Topic { return []Topic{Calls, Servers, Tools, Config, Progress, Workflows, Approvals} }
 
 // Dropped is the name of the event that tells a reader that it has missed events.
 const Dropped = "dropped"
@@ -69,6 +72,9 @@ const (
 	// wakeDelay is the time between an event and the delivery to readers that wait, so
 	// that the events of a burst are delivered together.
 	wakeDelay = 5 * time.Millisecond
+	// absence is how long nobody must have read before events may be skipped. An open
+	// stream reads more often, and one that broke is opened again sooner.
+	absence = time.Minute
 )
 
 // Hub keeps the latest events. All methods may be called at the same time.
@@ -85,6 +91,8 @@ type Hub struct {
 	wake   chan struct{}
 	waking bool
 	timer  *time.Timer
+	// read is when a reader was last here, in nanoseconds since 1970; 0 for never.
+	read atomic.Int64
 
 	// encoding is held while an event is encoded, so that readers do not encode the
 	// same event twice. Publish never takes it.
@@ -95,6 +103,8 @@ type Hub struct {
 type entry struct {
 	Event
 	at int64 // nanoseconds since 1970
+	// skipped is set for an event that was not kept. Only its topic is known.
+	skipped bool
 	// encoded is set when the event was delivered for the first time.
 	encoded *encodings
 }
@@ -125,6 +135,28 @@ func (h *Hub) Publish(e Event) {
 		h.timer.Reset(wakeDelay)
 	}
 	h.mu.Unlock()
+}
+
+// Followed reports whether anybody has read events lately. A publisher of events that
+// cost something to make calls Skip if nobody has.
+func (h *Hub) Followed() bool {
+	return h != nil && time.Now().UnixNano()-h.read.Load() < int64(absence)
+}
+
+// Skip takes the place of an event that was not made because nobody follows. A reader
+// that resumes from before it is told that it has missed events.
+func (h *Hub) Skip(topic Topic) {
+	if h == nil {
+		return
+	}
+	at := time.Now().UnixNano()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if last := h.slot(h.last); last.skipped && last.Topic == topic && last.at > h.read.Load() {
+		return // one place is enough for many that no reader has passed
+	}
+	h.last++
+	*h.slot(h.last) = entry{Event: Event{Topic: topic}, at: at, skipped: true}
 }
 
 func (h *Hub) wakeReaders() {

@@ -235,6 +235,58 @@ func TestReadersAreWokenTogether(t *testing.T) {
 	})
 }
 
+// An event that nobody follows need not be made. Whoever resumes from before it is told.
+func TestEventsThatNobodyFollowsAreSkipped(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h := events.NewHub(8)
+		if h.Followed() {
+			t.Error("nobody has read yet")
+		}
+		s := h.Subscribe(admin, []events.Topic{events.Workflows}, "")
+		before := s.Position()
+		time.Sleep(50 * time.Second)
+		s.Next(1)
+		time.Sleep(50 * time.Second)
+		if !h.Followed() {
+			t.Error("somebody has read less than a minute ago")
+		}
+		time.Sleep(time.Minute)
+		if h.Followed() {
+			t.Error("nobody has read for a minute")
+		}
+		for range 20 {
+			h.Skip(events.Workflows)
+		}
+		publish(h, 1, 1)
+		want(t, h.Subscribe(admin, []events.Topic{events.Tools}, before), `2 tools.changed {"n":1}`)
+		s = h.Subscribe(admin, events.Topics(), before)
+		want(t, s, `2 dropped {"missed":-1}`)
+		publish(h, 2, 2)
+		want(t, s, `3 tools.changed {"n":2}`)
+		want(t, h.Subscribe(admin, events.Topics(), strings.TrimSuffix(before, "0")+"1"), `2 tools.changed {"n":1}; 3 tools.changed {"n":2}`)
+		for range 2 {
+			time.Sleep(2 * time.Minute)
+			h.Skip(events.Workflows)
+			if got := read(t, s); !strings.HasSuffix(got, `dropped {"missed":-1}`) {
+				t.Errorf("a reader that comes back late is not told: %q", got)
+			}
+		}
+	})
+}
+
+// It is not parallel, because it counts allocations.
+func TestSkippingAllocatesNothing(t *testing.T) {
+	h := events.NewHub(8)
+	if n := testing.AllocsPerRun(100, func() {
+		if !h.Followed() {
+			h.Skip(events.Workflows)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestANilHubIgnoresEvents(t *testing.T) {
 	t.Parallel()
 	var h *events.Hub

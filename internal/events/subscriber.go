@@ -30,6 +30,7 @@ type Subscriber struct {
 // Subscribe returns a Subscriber for the events of some topics that follow the event
 // with the id after. If after is empty, it gets the events from now on.
 func (h *Hub) Subscribe(who gateway.Identity, topics []Topic, after string) *Subscriber {
+	h.read.Store(time.Now().UnixNano())
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := &Subscriber{hub: h, who: who, topics: topics, next: h.last + 1}
@@ -66,6 +67,7 @@ func (s *Subscriber) Ready() <-chan struct{} {
 // Next returns the events that are ready, at most about limit bytes of them. It does
 // not wait.
 func (s *Subscriber) Next(limit int) []Message {
+	s.hub.read.Store(time.Now().UnixNano())
 	var all []Message
 	for size := 0; size < limit; {
 		m, ok := s.one()
@@ -101,6 +103,11 @@ func (s *Subscriber) one() (Message, bool) {
 		if !s.sees(&e.Event) {
 			s.next++
 			continue
+		}
+		if e.skipped {
+			s.next = h.last + 1
+			h.mu.Unlock()
+			return s.dropped(-1), true
 		}
 		name := e.Name
 		h.mu.Unlock()

@@ -41,7 +41,7 @@ type Call struct {
 	Timing         Timing
 	Sent, Answered []byte
 	// Saved is how many tokens the caller was spared because the answer was stored and
-	// its outline returned.
+	// its outline returned. It is negative if the call read a part of a stored answer.
 	Saved int
 	// Forwarded is set if the call became another call, which is recorded instead of
 	// it.

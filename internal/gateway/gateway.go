@@ -96,6 +96,8 @@ type Tool struct {
 type Rewritten struct {
 	Name        string
 	InputSchema []byte
+	// Annotations are the source's own, which the definition may not have any more.
+	Annotations []byte
 }
 
 // ListedName is the tool's name in lists, without the prefix.

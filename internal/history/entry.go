@@ -36,7 +36,8 @@ type Entry struct {
 	Attempts       int
 	// BytesIn and BytesOut are the sizes of what was sent and received, and TokensIn
 	// and TokensOut estimates of what a model writes and reads for that. TokensSaved is
-	// what it was spared because the answer was stored and its outline returned.
+	// what it was spared because the answer was stored and its outline returned; it is
+	// negative for a call that read a part of a stored answer.
 	BytesIn, BytesOut                int
 	TokensIn, TokensOut, TokensSaved int
 	Flags
@@ -56,6 +57,8 @@ const (
 	Replayable
 	// BodiesLost is set if bodies should have been kept and could not.
 	BodiesLost
+	// readBack is set in stored entries whose TokensSaved is negative.
+	readBack
 )
 
 // Has reports whether all of the flags are set.
@@ -81,12 +84,12 @@ const entryVersion = 1
 const maxText = 4 << 10
 
 func encodeEntry(b []byte, e *Entry) []byte {
-	b = append(b, entryVersion, byte(e.Flags))
+	b = append(b, entryVersion, byte(e.storedFlags()))
 	b = binary.AppendVarint(b, e.Started.UnixMicro())
 	for _, d := range [...]time.Duration{e.Took, e.Timing.Queue, e.Timing.Hooks, e.Timing.Server, e.Timing.Asked} {
 		b = binary.AppendUvarint(b, uint64(max(d, 0).Microseconds()))
 	}
-	for _, n := range [...]int{e.Attempts, e.BytesIn, e.BytesOut, e.TokensIn, e.TokensOut, e.TokensSaved} {
+	for _, n := range [...]int{e.Attempts, e.BytesIn, e.BytesOut, e.TokensIn, e.TokensOut, abs(e.TokensSaved)} {
 		b = binary.AppendUvarint(b, uint64(max(n, 0)))
 	}
 	for _, s := range [...]string{
@@ -98,6 +101,16 @@ func encodeEntry(b []byte, e *Entry) []byte {
 	}
 	return b
 }
+
+// storedFlags returns the flags as they are stored.
+func (e *Entry) storedFlags() Flags {
+	if e.TokensSaved < 0 {
+		return e.Flags | readBack
+	}
+	return e.Flags
+}
+
+func abs(n int) int { return max(n, -n) }
 
 var errEntry = errors.New("this is no entry of the history")
 
@@ -127,6 +140,9 @@ func decodeEntry(b []byte, e *Entry) (rest []byte, err error) {
 	}
 	for _, i := range [...]*int{&e.Attempts, &e.BytesIn, &e.BytesOut, &e.TokensIn, &e.TokensOut, &e.TokensSaved} {
 		*i = int(number())
+	}
+	if e.Flags&readBack != 0 {
+		e.Flags, e.TokensSaved = e.Flags&^readBack, -e.TokensSaved
 	}
 	for _, s := range [...]*string{
 		&e.ID, &e.Parent, &e.Caller, &e.Client, &e.Edge, &e.View, &e.Era, &e.Method, &e.Server, &e.Tool, &e.Through, &e.Outcome, &e.Error,

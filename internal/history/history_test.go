@@ -75,6 +75,7 @@ func TestEntriesAreKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "calls")
 	w := newWriter(t, dir, "AAA")
 	want := call("AAA", 1)
+	want.TokensSaved = -120
 	want.Parent, want.Through, want.View, want.Error, want.Outcome = "AAA-0", "call_tool", "@work", "it is full", "tool_error"
 	bodies := Bodies{Request: []byte(`{"a":1}`), Response: []byte(`{"b":2}`), Sent: []byte(`{"a":1,"d":0}`), Answered: []byte(`{"b":2}`)}
 	w.Add(want, bodies, false)
@@ -368,6 +369,12 @@ func TestStats(t *testing.T) {
 		if n > 90 {
 			e.Tool, e.Outcome = "files__write", "timeout"
 		}
+		switch n {
+		case 1:
+			e.TokensSaved = 1000
+		case 100:
+			e.TokensSaved = -300 // read back
+		}
 		w.Add(e, Bodies{}, false)
 	}
 	w.Flush(t.Context())
@@ -375,12 +382,12 @@ func TestStats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Stat{Calls: 100, Errors: 10, P50: 50 * time.Millisecond, P95: 95 * time.Millisecond, TokensIn: 300, TokensOut: 3000}); total != want {
+	if want := (Stat{Calls: 100, Errors: 10, P50: 50 * time.Millisecond, P95: 95 * time.Millisecond, TokensIn: 300, TokensOut: 3000, TokensSaved: 700}); total != want {
 		t.Errorf("got %+v, want %+v", total, want)
 	}
 	want := []Stat{
-		{Server: "files", Tool: "files__read", Calls: 90, P50: 45 * time.Millisecond, P95: 86 * time.Millisecond, TokensIn: 270, TokensOut: 2700},
-		{Server: "files", Tool: "files__write", Calls: 10, Errors: 10, P50: 95 * time.Millisecond, P95: 100 * time.Millisecond, TokensIn: 30, TokensOut: 300},
+		{Server: "files", Tool: "files__read", Calls: 90, P50: 45 * time.Millisecond, P95: 86 * time.Millisecond, TokensIn: 270, TokensOut: 2700, TokensSaved: 1000},
+		{Server: "files", Tool: "files__write", Calls: 10, Errors: 10, P50: 95 * time.Millisecond, P95: 100 * time.Millisecond, TokensIn: 30, TokensOut: 300, TokensSaved: -300},
 	}
 	if !slices.Equal(tools, want) {
 		t.Errorf("got %+v", tools)

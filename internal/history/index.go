@@ -65,7 +65,16 @@ func (x *index) row(i int) row { return row(x.rows[i*rowSize : (i+1)*rowSize : (
 type row []byte
 
 func (r row) number(field int) uint32 { return binary.LittleEndian.Uint32(r[field:]) }
-func (r row) text(field int) uint16   { return binary.LittleEndian.Uint16(r[field:]) }
+
+// saved returns TokensSaved of the entry.
+func (r row) saved() int64 {
+	if Flags(r[rowFlags])&readBack != 0 {
+		return -int64(r.number(rowSaved))
+	}
+	return int64(r.number(rowSaved))
+}
+
+func (r row) text(field int) uint16 { return binary.LittleEndian.Uint16(r[field:]) }
 
 // ended returns when the call of a row ended, in milliseconds.
 func (x *index) ended(i int) int64 { return x.first + int64(x.row(i).number(rowEnded)) }
@@ -118,11 +127,11 @@ func (x *index) add(e *Entry, offset int64) {
 	put(rowTook, int64(e.Took/tookUnit))
 	put(rowTokensIn, int64(e.TokensIn))
 	put(rowTokensOut, int64(e.TokensOut))
-	put(rowSaved, int64(e.TokensSaved))
+	put(rowSaved, int64(abs(e.TokensSaved)))
 	for i, text := range [...]string{e.Caller, e.Client, e.Server, e.Tool, e.Outcome} {
 		binary.LittleEndian.PutUint16(r[rowCaller+2*i:], id(text))
 	}
-	r[rowFlags] = byte(e.Flags)
+	r[rowFlags] = byte(e.storedFlags())
 	x.rows = append(x.rows, r[:]...)
 }
 

@@ -15,7 +15,8 @@ type Stat struct {
 	Calls, Errors       int
 	P50, P95            time.Duration
 	TokensIn, TokensOut int64
-	// TokensSaved is what agents were spared by outlines of large answers.
+	// TokensSaved is what agents were spared by outlines of large answers, less what
+	// they read of them afterwards.
 	TokensSaved int64
 }
 
@@ -74,7 +75,7 @@ func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, 
 			}
 			s.TokensIn += int64(w.number(rowTokensIn))
 			s.TokensOut += int64(w.number(rowTokensOut))
-			s.TokensSaved += int64(w.number(rowSaved))
+			s.TokensSaved += w.saved()
 			s.took = append(s.took, w.number(rowTook))
 		}
 	}

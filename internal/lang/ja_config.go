@@ -122,6 +122,7 @@ var jaConfig = map[string]string{
 	"must be one scope: no blanks, quotes or backslashes; write several as a list":                                                      "スコープを 1 つだけ、空白、引用符、バックスラッシュを使わずに指定してください。複数ある場合はリストで書いてください",
 	"must be an https:// address with a path, such as https://example.com/genkan.json":                                                  "https://example.com/genkan.json のように、パスを持つ https:// のアドレスを指定してください",
 	"there are none": "サーバーは 1 つもありません",
-	"must be an absolute path, or one that begins with ~/":        "は絶対パスか、~/ で始まるパスにしてください",
-	"%s must be a number of tokens in digits, %d or more, or off": "%s には %d 以上のトークン数を数字で、または off を指定してください",
+	"must be an absolute path, or one that begins with ~/":                                         "は絶対パスか、~/ で始まるパスにしてください",
+	"%s must be a number of tokens in digits, %d or more, or off":                                  "%s には %d 以上のトークン数を数字で、または off を指定してください",
+	"%s must not be %s: genkan itself has tools of this name; choose another one, such as staging": "%s に %s は使えません。genkan 自身がこの名前のツールを持っています。staging など別の名前にしてください",
 }

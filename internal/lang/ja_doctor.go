@@ -232,4 +232,5 @@ var jaDoctor = map[string]string{
 	"mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls":         "原因を取り除けば、自動的に再開します。設定を `record: off` にすると、呼び出しを記録しません",
 	"since genkan started, the call history lacks %d calls, and what was sent and received in %d others": "genkan の起動以後、呼び出し履歴には %d 件の呼び出しと、ほかの %d 件で送受信した内容が欠けています",
 	"they could not be written, or came faster than that":                                                "書き込めなかったか、書き込みが追いつきませんでした",
+	"%s: servers: 0; n8n instances: %d":                                                                  "%s: サーバー: 0、n8n インスタンス: %d",
 }

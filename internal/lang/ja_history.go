@@ -79,10 +79,11 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
 	`Sum up the calls of the last 24 hours, or since another --since, for each tool:
 how many, how many failed, how long half of them (P50) and 95 of 100 (P95) took at
 most in milliseconds, about how many tokens went in and out, and how many were saved
-by outlines of large answers. The tool with the most calls comes first, or the
-slowest with --sort p95.`: `直近 24 時間（--since で変更できます）の呼び出しをツールごとに集計します。回数、失敗の数、
+by outlines of large answers. What read_result read of stored answers is subtracted.
+The tool with the most calls comes first, or the slowest with --sort p95.`: `直近 24 時間（--since で変更できます）の呼び出しをツールごとに集計します。回数、失敗の数、
 半数（P50）と 100 回中 95 回（P95）の所要時間の上限（ミリ秒）、入出力のおおよその
-トークン数、大きな応答の概要で節約したトークン数を表示します。呼び出しの多いツールが先です。--sort p95 では遅いツールが先です。`,
+トークン数、大きな応答の概要で節約したトークン数を表示します。
+read_result で後から読んだ分は差し引きます。呼び出しの多いツールが先です。--sort p95 では遅いツールが先です。`,
 	"There are no such calls since %s. --since 7d goes further back.": "%s 以降、該当する呼び出しはありません。--since 7d でさらに遡れます。",
 	"CALLS":      "呼び出し",
 	"ERRORS":     "失敗",
@@ -149,4 +150,5 @@ line.`: `動いている genkan の呼び出しを、終わるたびに表示し
 	"SAVED":                "節約",
 	"The answer was stored and its outline returned, which saved about %s tokens.":     "応答を保存して概要を返したため、約 %s トークンを節約しました。",
 	"show the outline that an agent gets of an answer with more than so many `tokens`": "応答が指定した `トークン数` を超えるとき、エージェントに返る概要を表示します",
+	"It read about %s tokens of a stored answer.":                                      "保存された応答のうち、約 %s トークンを読みました。",
 }

@@ -45,7 +45,7 @@ var jaWorkflows = map[string]string{
 	"workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed":                                     "ワークフロー %q がこの呼び出しの結果を差し止めました: %s。呼び出しは実行済みです。繰り返さず、ユーザーに伝えてください。ワークフローの変更を依頼できます",
 	"workflow %q failed at its node %q, so this call was refused and not sent: %s. Tell the user, who can have the workflow mended":                                                          "ワークフロー %q がノード %q で失敗したため、この呼び出しは拒否され、送られていません: %s。ユーザーに伝えてください。ワークフローの修正を依頼できます",
 	"workflow %q failed at its node %q, so the answer to this call is withheld. The call was carried out, so do not repeat it. Tell the user, who can have the workflow mended":              "ワークフロー %q がノード %q で失敗したため、この呼び出しの結果は差し止められました。呼び出しは実行済みです。繰り返さないでください。ユーザーに伝えてください。ワークフローの修正を依頼できます",
-	"workflow %q has to see the answer of this call, so it cannot be made a task; send it without task":                                                                                      "ワークフロー %q がこの呼び出しの結果を確認する必要があるため、タスクにはできません。task を付けずに送ってください",
+	"workflow %q has to see the answer of this call, so it cannot be made a task; send it again without task, and wait for the answer":                                                       "ワークフロー %q がこの呼び出しの結果を確認する必要があるため、タスクにはできません。task を付けずに送り直し、結果を待ってください",
 	"workflow %q has to see the answer of this call, and the server answered that it will come later, in a way that cannot be followed here; the call may be under way, so do not repeat it": "ワークフロー %q がこの呼び出しの結果を確認する必要がありますが、サーバーは後で答えると返し、その答えをここでは追えません。呼び出しは実行中かもしれないので、繰り返さないでください",
 	"the arguments were changed after a person had agreed to them, so the call was not sent. Tell the user: the workflow that asks must come after those that change arguments":              "承認の後に引数が変更されたため、呼び出しは送られていません。ユーザーに伝えてください: 承認を求めるワークフローは、引数を変更するワークフローより後に置く必要があります",
 	"%s gave no answer within the time that workflow %q allows, which is %d ms; the call may have been carried out":                                                                          "%s はワークフロー %q が許す時間 (%d ms) 内に答えませんでした。呼び出しは実行されたかもしれません",
@@ -128,5 +128,6 @@ var jaWorkflows = map[string]string{
 	"params are not JSON: %s":         "params が JSON ではありません: %s",
 	"params need at least one of %s":  "params には %s の少なくとも一つが必要です",
 	"%s must be an http or https URL": "%s には http か https の URL を指定してください",
-	"%s must be a regular expression without lookaround, backreferences and flags, so that it takes linear time": "%s には、先読み・後読み、後方参照、フラグを使わない正規表現を指定してください (処理時間を線形に保つためです)",
+	"%s must be a regular expression without lookaround, backreferences and flags, so that it takes linear time":                                                                                                  "%s には、先読み・後読み、後方参照、フラグを使わない正規表現を指定してください (処理時間を線形に保つためです)",
+	"%s works as a task only, and workflow %q has to see its answer, which a task gives later, so it was not called. Tell the user: the workflow must not match this tool, or must have no nodes behind the call": "%s はタスクとしてしか動きませんが、ワークフロー %q はその結果を確認する必要があり、タスクの結果は後になります。そのため呼び出していません。ワークフローの対象からこのツールを外すか、呼び出しの後のノードをなくす必要があることをユーザーに伝えてください",
 }

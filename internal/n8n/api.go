@@ -176,16 +176,34 @@ func (c *Client) putWorkflow(ctx context.Context, id string, body map[string]jso
 	if draft {
 		r.query = url.Values{"publishIfActive": {"false"}}
 	}
-	return c.workflow(ctx, r)
+	w, err := c.workflow(ctx, r)
+	if err == nil && !draft && w.flag("active") {
+		c.published.Store(id, time.Now())
+	}
+	return w, err
 }
 
 // setActive publishes the current version of a workflow, or unpublishes it.
 func (c *Client) setActive(ctx context.Context, id string, active bool) (*workflow, error) {
 	verb := map[bool]string{true: "activate", false: "deactivate"}[active]
-	return c.workflow(ctx, &request{
+	w, err := c.workflow(ctx, &request{
 		method: http.MethodPost, path: path("workflows", id, verb), again: true,
 		operation: verb + " workflow", resource: resourceWorkflow, id: id, scope: "workflow:" + verb,
 	})
+	if err == nil && active {
+		c.published.Store(id, time.Now())
+	}
+	return w, err
+}
+
+// settled waits until n8n should have put a version in place that this client has just
+// published. n8n does so a moment after its answer, and its API does not say when.
+func (c *Client) settled(ctx context.Context, id string) error {
+	at, ok := c.published.LoadAndDelete(id)
+	if !ok {
+		return nil
+	}
+	return c.pause(ctx, c.settling-time.Since(at.(time.Time)))
 }
 
 // These say how long deleteWorkflow waits for n8n to unpublish.

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -34,6 +35,8 @@ const (
 	usualBackoff = 300 * time.Millisecond
 	// maxRetryAfter is the longest wait that n8n may ask for.
 	maxRetryAfter = 5 * time.Second
+	// usualSettling is how long n8n takes to put a published version in place.
+	usualSettling = time.Second
 	// usualPatience is how long n8n may take to begin an answer.
 	usualPatience = 60 * time.Second
 )
@@ -69,6 +72,10 @@ type Client struct {
 	// their time.
 	patient *http.Client
 	backoff time.Duration
+	// published has when this client published workflows that it has not run since, by id,
+	// and settling is how long n8n may take to put a version in place.
+	published sync.Map
+	settling  time.Duration
 	// problem is what the last request found wrong with the instance, which was at that
 	// time; nil if it answered.
 	problem atomic.Pointer[gateway.Text]
@@ -104,15 +111,10 @@ func NewClient(o Options) (*Client, error) {
 		// The key travels in the clear, so it must not leave the local network, whatever
 		// the name resolves to.
 		transport.Proxy = nil
-		dialer.Control = func(_, address string, _ syscall.RawConn) error {
-			if at, err := netip.ParseAddrPort(address); err != nil || !isNear(at.Addr()) {
-				return errNotPrivate
-			}
-			return nil
-		}
+		dialer.Control = nearby
 	}
 	transport.DialContext = dialer.DialContext
-	c := &Client{name: o.Name, base: base, key: gateway.Secret(strings.TrimSpace(o.Key.Reveal())), backoff: o.Backoff}
+	c := &Client{name: o.Name, base: base, key: gateway.Secret(strings.TrimSpace(o.Key.Reveal())), backoff: o.Backoff, settling: usualSettling}
 	if c.backoff == 0 {
 		c.backoff = usualBackoff
 	}
@@ -133,6 +135,14 @@ func (c *Client) Close() {
 }
 
 var errNotPrivate = errors.New("the address is neither loopback nor private")
+
+// nearby refuses connections to addresses that are not near.
+func nearby(_, address string, _ syscall.RawConn) error {
+	if at, err := netip.ParseAddrPort(address); err != nil || !isNear(at.Addr()) {
+		return errNotPrivate
+	}
+	return nil
+}
 
 // isNear reports whether an address is on this machine or in a private network.
 func isNear(a netip.Addr) bool {
@@ -342,6 +352,7 @@ func (c *Client) unreachable(r *request, err error) *Error {
 	var (
 		dns       *net.DNSError
 		untrusted *tls.CertificateVerificationError
+		plain     tls.RecordHeaderError
 		timeout   net.Error
 		details   gateway.Text
 	)
@@ -352,6 +363,10 @@ func (c *Client) unreachable(r *request, err error) *Error {
 		details = gateway.Textf("There is no host of the name in %s. Check the URL of n8n", c.url())
 	case errors.As(err, &untrusted):
 		details = gateway.Textf("The TLS certificate of %s is not trusted. Check the URL; a private certificate authority must be installed on this machine", c.url())
+	case errors.As(err, &plain) || c.base.Scheme == "https" && strings.Contains(err.Error(), "HTTP response to HTTPS client"):
+		details = c.otherScheme("http")
+	case c.base.Scheme == "http" && isCut(err) && c.speaksTLS():
+		details = c.otherScheme("https")
 	case errors.As(err, &timeout) && timeout.Timeout():
 		details = c.slow()
 	default:
@@ -359,6 +374,36 @@ func (c *Client) unreachable(r *request, err error) *Error {
 	}
 	c.note(&details)
 	return c.failed(r, err, details)
+}
+
+// otherScheme says that the URL has the wrong scheme.
+func (c *Client) otherScheme(right string) gateway.Text {
+	u := *c.base
+	u.Scheme = right
+	return gateway.Textf("n8n at %s speaks %s, not %s. Set its URL (N8N_URL) to %s", c.base.Host, right, c.base.Scheme, u.String())
+}
+
+// isCut reports whether a connection was closed without an answer.
+func isCut(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
+}
+
+// probeTime is how long speaksTLS takes at most.
+const probeTime = 3 * time.Second
+
+// speaksTLS reports whether TLS is spoken at the address of n8n.
+func (c *Client) speaksTLS() bool {
+	address := c.base.Host
+	if c.base.Port() == "" {
+		address = net.JoinHostPort(c.base.Hostname(), "80")
+	}
+	dialer := &net.Dialer{Timeout: probeTime, Control: nearby}
+	conn, err := tls.DialWithDialer(dialer, "tcp", address, &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.base.Hostname()})
+	if err == nil {
+		_ = conn.Close()
+	}
+	var untrusted *tls.CertificateVerificationError
+	return err == nil || errors.As(err, &untrusted)
 }
 
 // note notes what a request found wrong with the instance; nil for nothing.
@@ -369,7 +414,8 @@ func (c *Client) note(problem *gateway.Text) {
 
 // noteStatus notes whether an error is about the instance rather than the call.
 func (c *Client) noteStatus(status int, e *Error) {
-	if (status == http.StatusUnauthorized || status >= 500 || status < 400) && len(e.Details) > 0 {
+	silent := status == http.StatusBadRequest && e.Said == "" // n8n says what is wrong with a call
+	if (status == http.StatusUnauthorized || status >= 500 || status < 400 || silent) && len(e.Details) > 0 {
 		c.note(&e.Details[0])
 		return
 	}

@@ -3,9 +3,11 @@ package n8n_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -331,6 +333,47 @@ func TestToolsAreDescribedWithinTheirBudget(t *testing.T) {
 			t.Errorf("%s: %d tokens, more than %d", l, n, budget)
 		} else {
 			t.Logf("%s: %d tokens, %d bytes", l, n, len(all))
+		}
+	}
+}
+
+// A URL with the wrong scheme is told from an n8n that cannot be reached.
+func TestTheWrongSchemeIsNamed(t *testing.T) {
+	t.Parallel()
+	quiet := log.New(io.Discard, "", 0)
+	plain := n8nfake.New(t)
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = quiet
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	// Node ends connections that do not speak TLS without a word.
+	mute, err := tls.Listen("tcp", "127.0.0.1:0", secure.TLS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = mute.Close() })
+	go func() {
+		for {
+			c, err := mute.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.(*tls.Conn).Handshake()
+			_ = c.(*tls.Conn).NetConn().Close()
+		}
+	}()
+	host := func(url string) string { _, h, _ := strings.Cut(url, "://"); return h }
+	for url, want := range map[string]string{
+		"https://" + host(plain.URL):     "speaks http, not https. Set its URL (N8N_URL) to http://" + host(plain.URL),
+		"http://" + host(secure.URL):     "speaks https, not http. Set its URL (N8N_URL) to https://" + host(secure.URL),
+		"http://" + mute.Addr().String(): "speaks https, not http. Set its URL (N8N_URL) to https://" + mute.Addr().String(),
+	} {
+		s := newSource(t, url, n8nfake.Key, n8n.Setup{})
+		if got := ask(t, s, "", "list_workflows", nil); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", url, got)
+		}
+		if problem := s.Health().Problem.String(); !strings.Contains(problem, want) {
+			t.Errorf("%s: the state is %q", url, problem)
 		}
 	}
 }

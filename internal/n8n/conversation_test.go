@@ -26,7 +26,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 // TestConversations plays the conversations in testdata against the fake. A conversation
 // lists the params of calls and the expected texts of the answers. Its files
-// workflows/NAME.json are stored in the fake, executions has one execution a line and hooks
+// workflows/NAME.json are stored in n8n and fake/NAME.json in the fake alone, executions has one execution a line and hooks
 // one trigger, files/NAME are in the caller's folder, and lang is the language. A line -> {"fault": …} makes the
 // fake misbehave, and -> {"key": …} replaces the API key.
 func TestConversations(t *testing.T) {
@@ -57,7 +57,7 @@ func connect(t *testing.T, arc *txtar.Archive) *caller {
 	c := &caller{t: t, fake: n8nfake.New(t), dir: t.TempDir(), answers: make(chan []byte, 1)}
 	for _, f := range arc.Files {
 		switch {
-		case strings.HasPrefix(f.Name, "workflows/"):
+		case strings.HasPrefix(f.Name, "workflows/"), strings.HasPrefix(f.Name, "fake/"):
 			c.fake.Add(t, string(f.Data))
 		case strings.HasPrefix(f.Name, "files/"):
 			if err := os.WriteFile(filepath.Join(c.dir, filepath.Base(f.Name)), f.Data, 0o600); err != nil {
@@ -83,6 +83,19 @@ func connect(t *testing.T, arc *txtar.Archive) *caller {
 	return c
 }
 
+// faultIn returns the fault of a line of a conversation.
+func faultIn(t *testing.T, line string) n8nfake.Fault {
+	t.Helper()
+	var control struct{ Fault n8nfake.Fault }
+	if err := json.Unmarshal([]byte(line), &control); err != nil {
+		t.Fatal(err)
+	}
+	if control.Fault.Body == "HTML500" {
+		control.Fault.Body = n8nfake.HTML500
+	}
+	return control.Fault
+}
+
 func newSource(t testing.TB, url, key string, setup n8n.Setup) *n8n.Source {
 	t.Helper()
 	client, err := n8n.NewClient(n8n.Options{URL: url, Key: gateway.Secret(key), Backoff: time.Millisecond, Patience: 2 * time.Second})
@@ -95,7 +108,7 @@ func newSource(t testing.TB, url, key string, setup n8n.Setup) *n8n.Source {
 
 func (c *caller) Send(line []byte) error {
 	var control struct {
-		Fault *n8nfake.Fault
+		Fault json.RawMessage
 		Key   string
 	}
 	if err := json.Unmarshal(line, &control); err != nil {
@@ -103,10 +116,7 @@ func (c *caller) Send(line []byte) error {
 	}
 	switch {
 	case control.Fault != nil:
-		if control.Fault.Body == "HTML500" {
-			control.Fault.Body = n8nfake.HTML500
-		}
-		c.fake.Fail(*control.Fault)
+		c.fake.Fail(faultIn(c.t, string(line)))
 		return nil
 	case control.Key != "":
 		c.source = newSource(c.t, c.fake.URL, control.Key, c.setup)

@@ -1,6 +1,7 @@
 package n8n
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -171,6 +172,9 @@ func (c *Client) refused(r *request, status int, contentType string, body []byte
 			"%s answered with a page instead of JSON. n8n may be starting or failing, or a proxy before it cannot reach it; look at their logs and try again", c.url()))
 	case status >= 500:
 		e.Details = append(e.Details, gateway.Textf("n8n failed. Look at its log; the same call may succeed later"))
+	case status == http.StatusBadRequest && !isJSON && c.base.Scheme == "http" && bytes.Contains(bytes.ToUpper(body), []byte("HTTPS")):
+		// So do Go's servers and nginx answer.
+		e.Details = append(e.Details, c.otherScheme("https"))
 	case status == http.StatusBadRequest && e.Said == "":
 		e.Details = append(e.Details, gateway.Textf("n8n refused the request and did not say why (%s)", contentType))
 	}

@@ -64,7 +64,11 @@ func listExecutions(ctx context.Context, s *Source, _ *gateway.Call, in *argumen
 		}
 		out.Executions = append(out.Executions, one)
 	}
-	return answer{message: gateway.Textf("Found %d executions", len(found)), data: out}, nil
+	message := gateway.Textf("Found %d executions", len(found))
+	if len(found) == 1 {
+		message = say("Found 1 execution")
+	}
+	return answer{message: message, data: out}, nil
 }
 
 // executions returns a page of executions, newest first. n8n lists running ones only on

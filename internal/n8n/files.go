@@ -106,7 +106,8 @@ func isPart(key string) bool {
 	return key == "name" || key == "nodes" || key == "connections" || key == "settings"
 }
 
-// openRoot opens the folder in which a file must be: the caller's, or one of the roots.
+// openRoot opens the folder in which a file must be: the caller's, or that of an absolute
+// path if a caller without a folder may read there.
 func (s *Source) openRoot(ctx context.Context, call *gateway.Call, name string) (*os.Root, string, error) {
 	if name == "" || strings.ContainsRune(name, 0) {
 		return nil, "", invalid("filePath", "filePath must be the path of a JSON file")
@@ -115,29 +116,28 @@ func (s *Source) openRoot(ctx context.Context, call *gateway.Call, name string) 
 	if err != nil {
 		return nil, "", err
 	}
-	roots := s.Roots
-	if folder != "" {
-		roots = append([]string{folder}, roots...)
-	}
 	given := gateway.Short(name)
-	if !filepath.IsAbs(name) {
-		if folder == "" {
-			return nil, "", invalid("filePath", "You have no folder here, so filePath must be absolute and in an allowed folder")
+	switch {
+	case folder == "" && (!filepath.IsAbs(name) || s.Allowed == nil):
+		return nil, "", invalid("filePath", "Your client names no folder (root) here, so filePath must be an absolute path on Genkan's machine, below the home directory or in `folders` of Genkan's configuration")
+	case folder == "":
+		dir, why := s.Allowed(call, filepath.Dir(name))
+		if dir == "" {
+			return nil, "", invalid("filePath", "Files cannot be read in the folder of %s: %s", given, why)
 		}
+		folder, name = dir, filepath.Join(dir, filepath.Base(name))
+	case !filepath.IsAbs(name):
 		name = filepath.Join(folder, name)
 	}
-	for _, one := range roots {
-		inside, err := filepath.Rel(one, name)
-		if err != nil || !filepath.IsLocal(inside) {
-			continue
-		}
-		root, err := os.OpenRoot(one)
-		if err != nil {
-			return nil, "", invalid("filePath", "The folder of %s cannot be opened", given)
-		}
-		return root, inside, nil
+	inside, err := filepath.Rel(folder, name)
+	if err != nil || !filepath.IsLocal(inside) {
+		return nil, "", invalid("filePath", "%s is not in your folder. Copy the file there", given)
 	}
-	return nil, "", invalid("filePath", "%s is not in your folder or another allowed folder. Copy the file there", given)
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, "", invalid("filePath", "The folder of %s cannot be opened", given)
+	}
+	return root, inside, nil
 }
 
 func (s *Source) folder(ctx context.Context, call *gateway.Call) (string, error) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"genkan/internal/gateway"
 	"genkan/internal/n8n"
 	"genkan/internal/testkit"
 	"genkan/internal/testkit/conversation"
@@ -52,7 +53,8 @@ func TestFilesThatAreNoneOfTheCallersAreRefused(t *testing.T) {
 	if requests := fake.Requests(); len(requests) > 0 {
 		t.Errorf("n8n was asked: %v", requests)
 	}
-	// A file within, by its absolute path, and one in an allowed root.
+	// A file within, by its absolute path, and one in a folder that is allowed to callers
+	// without one.
 	good := filepath.Join(dir, "good.json")
 	if err := os.WriteFile(good, []byte(`{"name":"Good","nodes":[],"connections":{}}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -60,9 +62,21 @@ func TestFilesThatAreNoneOfTheCallersAreRefused(t *testing.T) {
 	if got := ask(t, s, dir, "create_workflow_from_file", map[string]any{"filePath": good}); !strings.Contains(got, `"success":true`) {
 		t.Error(got)
 	}
-	rooted := newSource(t, fake.URL, n8nfake.Key, n8n.Setup{Roots: []string{outside}})
-	if got := ask(t, rooted, "", "create_workflow_from_file", map[string]any{"filePath": secret}); !strings.Contains(got, `"success":true`) {
-		t.Error(got)
+	homeless := newSource(t, fake.URL, n8nfake.Key, n8n.Setup{Allowed: func(_ *gateway.Call, dir string) (string, gateway.Text) {
+		if dir == outside {
+			return dir, gateway.Text{}
+		}
+		return "", gateway.Textf("not here")
+	}})
+	for path, want := range map[string]string{
+		secret:      `"success":true`,
+		good:        "Files cannot be read in the folder of " + good + ": not here",
+		"good.json": "an absolute path on Genkan's machine, below the home directory or in `folders` of Genkan's configuration",
+		filepath.Join(outside, "..", filepath.Base(dir), "good.json"): "not here",
+	} {
+		if got := ask(t, homeless, "", "create_workflow_from_file", map[string]any{"filePath": path}); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", path, got)
+		}
 	}
 }
 

@@ -45,8 +45,8 @@ func TestRealN8n(t *testing.T) {
 }
 
 // realConversations plays the conversations in testdata against a real n8n, which must
-// have no workflows. Left out are exchanges after a fault, and those after a comment with
-// "Only the fake".
+// have no workflows. Faults happen on the way to it. Left out are exchanges after a comment
+// with "Only the fake", and conversations that say so.
 func realConversations(t *testing.T, i *n8nreal.Instance) {
 	i.NeedsWriting(t)
 	var list struct{ Data []any }
@@ -77,6 +77,7 @@ func realConversations(t *testing.T, i *n8nreal.Instance) {
 type replay struct {
 	t      *testing.T
 	i      *n8nreal.Instance
+	front  *n8nfake.N8N
 	setup  n8n.Setup
 	source *n8n.Source
 	dir    string
@@ -85,7 +86,7 @@ type replay struct {
 }
 
 func newReplay(t *testing.T, i *n8nreal.Instance, arc *txtar.Archive) *replay {
-	r := &replay{t: t, i: i, dir: t.TempDir(), ids: map[string]string{}}
+	r := &replay{t: t, i: i, front: n8nfake.Before(t, i.URL), dir: t.TempDir(), ids: map[string]string{}}
 	reader := &n8n.Reader{Dir: r.dir}
 	r.setup.Executions = reader
 	t.Cleanup(func() {
@@ -107,7 +108,7 @@ func newReplay(t *testing.T, i *n8nreal.Instance, arc *txtar.Archive) *replay {
 			r.setup.Translate = l.Translator()
 		}
 	}
-	r.source = newSource(t, i.URL, i.APIKey, r.setup)
+	r.source = newSource(t, r.front.URL, i.APIKey, r.setup)
 	return r
 }
 
@@ -171,13 +172,15 @@ func (r *replay) play(arc *txtar.Archive) {
 			case mark == "#" && strings.Contains(rest, "Only the fake"):
 				skip = true
 			case mark == "->" && strings.HasPrefix(rest, `{"fault"`):
-				skip = true
+				if !skip {
+					r.front.Fail(faultIn(r.t, rest))
+				}
 			case mark == "->" && strings.HasPrefix(rest, `{"key"`):
 				key := r.i.APIKey
 				if !strings.Contains(rest, n8nfake.Key) {
 					key = "wrong-key"
 				}
-				r.source = newSource(r.t, r.i.URL, key, r.setup)
+				r.source = newSource(r.t, r.front.URL, key, r.setup)
 			case mark == "->":
 				sent = rest
 			case mark == "<-" && skip:
@@ -195,14 +198,14 @@ func (r *replay) exchange(sent, want string) {
 	r.played++
 	line := sent
 	for shown, id := range r.ids {
-		line = strings.ReplaceAll(line, shown, id)
+		line = strings.ReplaceAll(line, `"`+shown+`"`, `"`+id+`"`)
 	}
 	text, err := call(r.t.Context(), r.source, r.dir, []byte(line))
 	if err != nil {
 		r.t.Errorf("%s\n%v", sent, err)
 		return
 	}
-	got := strings.ReplaceAll(string(text), r.i.URL, "http://n8n.test")
+	got := strings.ReplaceAll(string(text), r.front.URL, "http://n8n.test")
 	if made := regexp.MustCompile(`wf\d{6}`).FindString(want); made != "" && r.ids[made] == "" {
 		var answer struct{ Data struct{ ID string } }
 		if err := json.Unmarshal(text, &answer); err != nil || answer.Data.ID == "" {

@@ -102,6 +102,11 @@ func runWorkflow(ctx context.Context, s *Source, call *gateway.Call, in *argumen
 	if len(newest) > 0 {
 		r.before = newest[0].ID
 	}
+	if !test {
+		if err := s.client.settled(ctx, id); err != nil {
+			return answer{}, gateway.AsError(err)
+		}
+	}
 	return r.do(ctx, call, time.Duration(wait)*time.Second, test)
 }
 

@@ -176,3 +176,34 @@ func TestASearchThatCannotReadFails(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A workflow that was published just now is run when n8n should have put the new version
+// in place, and later runs do not wait.
+func TestARunWaitsForAVersionThatWasJustPublished(t *testing.T) {
+	t.Parallel()
+	const settling = 100 * time.Millisecond
+	for name, publish := range map[string]map[string]any{
+		"activate_workflow": {"id": "w"},
+		"update_workflow":   {"id": "w", "publish": true, "operations": []any{map[string]any{"op": "addNode", "node": map[string]any{"name": "End", "type": "n8n-nodes-base.noOp"}}}},
+	} {
+		fake := n8nfake.New(t)
+		fake.Add(t, `{"id":"w","name":"W","active":true,"nodes":[{"id":"h","name":"Hook","type":"n8n-nodes-base.webhook","webhookId":"h","typeVersion":2,"position":[0,0],"parameters":{"path":"w","httpMethod":"POST"}}],"connections":{}}`)
+		reader := &n8n.Reader{Dir: t.TempDir()}
+		t.Cleanup(reader.Close)
+		s := newSource(t, fake.URL, n8nfake.Key, n8n.Setup{Executions: reader})
+		s.SetSettling(settling)
+		began := time.Now()
+		if got := ask(t, s, "", name, publish); !strings.Contains(got, `"success":true`) {
+			t.Fatal(got)
+		}
+		ask(t, s, "", "run_workflow", map[string]any{"id": "w"})
+		if took := time.Since(began); took < settling || len(fake.Triggered()) != 1 {
+			t.Errorf("%s: run after %v, %d times", name, took, len(fake.Triggered()))
+		}
+		s.SetSettling(time.Hour)
+		ask(t, s, "", "run_workflow", map[string]any{"id": "w"})
+		if len(fake.Triggered()) != 2 {
+			t.Errorf("%s: the second run waits", name)
+		}
+	}
+}

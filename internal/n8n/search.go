@@ -87,9 +87,9 @@ func searchExecutions(ctx context.Context, s *Source, _ *gateway.Call, in *argum
 			Error        string  `json:"error,omitempty"`
 		}{m.ID, m.WorkflowID, named[m.WorkflowID], m.Status, m.StartedAt, m.Node, cutText(m.Message, maxFoundText)}
 	}
-	message := gateway.Textf("Found %d executions among the %d that were searched", len(found), q.searched)
+	message := gateway.Textf("Executions searched: %d, found: %d", q.searched, len(found))
 	if next != "" {
-		message = gateway.Textf("Found %d executions among the %d that were searched. Call again with cursor to search older ones", len(found), q.searched)
+		message = gateway.Textf("Executions searched: %d, found: %d. Call again with cursor to search older ones", q.searched, len(found))
 	}
 	return answer{message: message, data: struct {
 		Count      int      `json:"count"`
@@ -139,6 +139,9 @@ func (s *Source) search(ctx context.Context, q *search) (next string, err error)
 			return "", gateway.AsError(ctx.Err())
 		case errors.As(err, &own) && own.Name == nameNotFound: // n8n has deleted it meanwhile
 		default:
+			if ok {
+				q.matches = append(q.matches, match{execution: e})
+			}
 			q.unread = append(q.unread, e.ID)
 			if failures++; failures >= unreadable {
 				return "", err
@@ -148,26 +151,28 @@ func (s *Source) search(ctx context.Context, q *search) (next string, err error)
 	return next, nil
 }
 
-// matches reads an execution as a stream and looks for the failure that is searched.
+// matches reads an execution as a stream and looks for the failure that is searched. If
+// none is, every execution matches, and only failed ones are read for their errors.
 func (s *Source) matches(ctx context.Context, e *execution, q *search) (failure read.NodeError, ok bool, err error) {
-	if q.text == "" && q.node == "" {
+	every := q.text == "" && q.node == ""
+	if every && e.Status != "error" && e.Status != "crashed" {
 		return failure, true, ctx.Err()
 	}
 	body, err := s.client.OpenExecution(ctx, e.ID, true)
 	if err != nil {
-		return failure, false, err
+		return failure, every, err
 	}
 	defer func() { _ = body.Close() }()
 	x, err := read.Scan(body)
 	if err != nil {
-		return failure, false, readingFailed(e.ID, err)
+		return failure, every, readingFailed(e.ID, err)
 	}
 	for _, one := range x.Failures() {
 		if (q.node == "" || strings.EqualFold(one.Node, q.node)) && one.Has(q.text) {
 			return one, true, nil
 		}
 	}
-	return failure, false, nil
+	return failure, every, nil
 }
 
 // executionQuery returns the arguments that select executions.

@@ -66,8 +66,9 @@ type Setup struct {
 	// empty if the caller has none. Without the function local callers work where they
 	// say and others have no folder.
 	Folder func(ctx context.Context, call *gateway.Call) (string, error)
-	// Roots are folders from which every caller may name files by absolute paths.
-	Roots []string
+	// Allowed returns a folder if a caller without one may read files in it, or why not.
+	// Without the function such a caller may read no files.
+	Allowed func(call *gateway.Call, dir string) (folder string, why gateway.Text)
 	// CheckCode returns what is wrong with the JavaScript of a Code node; nil for no
 	// check. The code is the body of an async function.
 	CheckCode func(code string) error

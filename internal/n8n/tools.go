@@ -49,6 +49,9 @@ func listWorkflows(ctx context.Context, s *Source, _ *gateway.Call, in *argument
 		long[i] = listedWhole{short[i], w.tagNames(), w.CreatedAt, w.UpdatedAt, w.nodeCount()}
 	}
 	message := gateway.Textf("Found %d workflows", len(found))
+	if len(found) == 1 {
+		message = say("Found 1 workflow")
+	}
 	if whole {
 		return answer{message: message, data: long, next: next}, nil
 	}
@@ -97,7 +100,23 @@ func getWorkflow(ctx context.Context, s *Source, _ *gateway.Call, in *arguments)
 		Archived  bool     `json:"archived,omitempty"`
 		NodeCount int      `json:"nodeCount"`
 		Tags      []string `json:"tags"`
-	}{w.id(), w.name(), w.flag("active"), w.isDraft(), w.flag("isArchived"), len(w.steps()), w.tags()}}, nil
+		NodeNames []string `json:"nodeNames"`
+	}{w.id(), w.name(), w.flag("active"), w.isDraft(), w.flag("isArchived"), len(w.steps()), w.tags(), w.stepNames()}}, nil
+}
+
+// maxNodeNames is how many names of nodes a summary has.
+const maxNodeNames = 50
+
+// stepNames returns the names of the nodes, or the first of them and an ellipsis.
+func (w *workflow) stepNames() []string {
+	names := []string{}
+	for _, n := range w.steps() {
+		if len(names) == maxNodeNames {
+			return append(names, "…")
+		}
+		names = append(names, n.name)
+	}
+	return names
 }
 
 func getConnections(ctx context.Context, s *Source, _ *gateway.Call, in *arguments) (answer, error) {

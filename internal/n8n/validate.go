@@ -1,6 +1,7 @@
 package n8n
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -42,25 +43,27 @@ func readOnlyKeys() []string {
 type finding struct {
 	// warning is set if n8n saves the workflow all the same.
 	warning bool
-	node    string
-	text    gateway.Text
+	// field is the argument that is wrong.
+	field string
+	node  string
+	text  gateway.Text
 }
 
 type findings []finding
 
-func (f *findings) addError(node, format string, values ...any) {
-	*f = append(*f, finding{false, node, gateway.Textf(format, values...)})
+func (f *findings) addError(field, node, format string, values ...any) {
+	*f = append(*f, finding{false, field, node, gateway.Textf(format, values...)})
 }
 
 func (f *findings) addWarning(node, format string, values ...any) {
-	*f = append(*f, finding{true, node, gateway.Textf(format, values...)})
+	*f = append(*f, finding{true, "", node, gateway.Textf(format, values...)})
 }
 
 // check finds what is wrong with a workflow before n8n sees it.
 func (w *workflow) check() findings {
 	var found findings
 	if strings.TrimSpace(w.name()) == "" {
-		found.addError("", "name is missing")
+		found.addError("name", "", "name is missing")
 	}
 	for i, n := range w.nodes {
 		w.checkNode(i, n, &found)
@@ -68,31 +71,31 @@ func (w *workflow) check() findings {
 	known := append(workflowKeys(), readOnlyKeys()...)
 	for _, key := range slices.Sorted(maps.Keys(w.fields)) {
 		if !slices.Contains(known, key) {
-			found.addError("", "n8n does not accept the field %s of a workflow", gateway.Short(key))
+			found.addError(gateway.Short(key), "", "n8n does not accept the field %s of a workflow", gateway.Short(key))
 		}
 	}
 	var settings map[string]json.RawMessage
 	if json.Unmarshal(orNull(w.fields["settings"]), &settings) != nil {
-		found.addError("", "settings must be an object")
+		found.addError("settings", "", "settings must be an object")
 	}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		if slices.Contains(settingKeys(), key) {
 			continue
 		}
 		if near := gateway.Nearest(key, slices.Values(settingKeys())); near != "" {
-			found.addError("", "n8n does not accept settings.%s (did you mean %s?)", gateway.Short(key), near)
+			found.addError("settings", "", "n8n does not accept settings.%s (did you mean %s?)", gateway.Short(key), near)
 		} else {
-			found.addError("", "n8n does not accept settings.%s", gateway.Short(key))
+			found.addError("settings", "", "n8n does not accept settings.%s", gateway.Short(key))
 		}
 	}
 	graph := w.graph()
 	for _, n := range graph.Graph {
 		for _, to := range n.Dangling {
-			found.addError(n.Node, "A connection of '%s' ends at '%s', which does not exist", n.Node, to)
+			found.addError("connections", n.Node, "A connection of '%s' ends at '%s', which does not exist", n.Node, to)
 		}
 	}
 	for _, from := range graph.Dangling {
-		found.addError("", "A connection begins at '%s', which does not exist", from)
+		found.addError("connections", "", "A connection begins at '%s', which does not exist", from)
 	}
 	steps := w.steps()
 	if len(steps) > 0 && !slices.ContainsFunc(steps, func(n *node) bool { return isTrigger(n.kind) && !n.disabled }) {
@@ -103,16 +106,16 @@ func (w *workflow) check() findings {
 
 func (w *workflow) checkNode(i int, n *node, found *findings) {
 	if n.name == "" {
-		found.addError("", "Node %d has no name", i+1)
+		found.addError("nodes", "", "Node %d has no name", i+1)
 	}
 	if n.kind == "" {
-		found.addError(n.name, "Node '%s' has no type, such as n8n-nodes-base.set", n.name)
+		found.addError("nodes", n.name, "Node '%s' has no type, such as n8n-nodes-base.set", n.name)
 	}
 	if first := w.find(n.name); n.name != "" && first != n {
-		found.addError(n.name, "Two nodes are called '%s', and connections go by name", n.name)
+		found.addError("nodes", n.name, "Two nodes are called '%s', and connections go by name", n.name)
 	}
 	if n.id != "" && slices.ContainsFunc(w.nodes[:i], func(before *node) bool { return before.id == n.id }) {
-		found.addError(n.name, "Two nodes have the id '%s'. Leave the id of a new node out", gateway.Short(n.id))
+		found.addError("nodes", n.name, "Two nodes have the id '%s'. Leave the id of a new node out", gateway.Short(n.id))
 	}
 	fields := n.decoded()
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -120,9 +123,9 @@ func (w *workflow) checkNode(i int, n *node, found *findings) {
 			continue
 		}
 		if near := gateway.Nearest(key, slices.Values(nodeKeys())); near != "" {
-			found.addError(n.name, "n8n does not accept the field %s of node '%s' (did you mean %s?)", gateway.Short(key), n.name, near)
+			found.addError("nodes", n.name, "n8n does not accept the field %s of node '%s' (did you mean %s?)", gateway.Short(key), n.name, near)
 		} else {
-			found.addError(n.name, "n8n does not accept the field %s of node '%s' (what a node does goes into parameters)", gateway.Short(key), n.name)
+			found.addError("nodes", n.name, "n8n does not accept the field %s of node '%s' (what a node does goes into parameters)", gateway.Short(key), n.name)
 		}
 	}
 }
@@ -131,15 +134,17 @@ func (w *workflow) checkNode(i int, n *node, found *findings) {
 func refusal(found findings) error {
 	const most = 5
 	var texts []gateway.Text
+	field := ""
 	for _, f := range found {
 		if !f.warning && len(texts) < most {
 			texts = append(texts, f.text)
+			field = cmp.Or(field, f.field)
 		}
 	}
 	if len(texts) == 0 {
 		return nil
 	}
-	return &Error{Name: nameValidation, Field: "nodes", Problem: gateway.Textf("%s", gateway.Texts{Each: texts, Between: "; "})}
+	return &Error{Name: nameValidation, Field: field, Problem: gateway.Textf("%s", gateway.Texts{Each: texts, Between: "; "})}
 }
 
 // isTrigger reports whether n8n can activate nodes of a type, to start workflows by

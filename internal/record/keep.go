@@ -77,7 +77,7 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 		answer = gateway.AsError(err).RPC
 	}
 	e.BytesIn, e.BytesOut = len(asked), len(answer)
-	e.TokensIn, e.TokensOut, e.TokensSaved = tokens.Estimate(asked), tokens.Estimate(answer), call.Saved
+	e.TokensIn, e.TokensOut, e.TokensSaved = tokens.Estimate(asked), answerTokens(answer), call.Saved
 	if r.keeper.ended != nil {
 		r.keeper.ended(&e)
 	}
@@ -90,6 +90,44 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 		bodies = history.Bodies{Request: asked, Response: answer, Sent: call.Sent, Answered: call.Answered}
 	}
 	k.History.Add(e, bodies, !k.Replay)
+}
+
+// answerTokens estimates how many tokens a model reads of an answer. Images and sounds
+// count as what they are for a model, and other binary data does not count, because
+// clients do not show it.
+func answerTokens(answer []byte) int {
+	if !tokens.HasBase64(answer) {
+		return tokens.Estimate(answer)
+	}
+	total := 0
+	err := jsonrpc.Members(answer, func(key, value []byte) bool {
+		if string(key) != "content" || value[0] != '[' {
+			total += tokens.Estimate(value)
+			return true
+		}
+		_ = jsonrpc.Elements(value, func(item []byte) bool { // checked by Members
+			total += itemTokens(item)
+			return true
+		})
+		return true
+	})
+	if err != nil {
+		return tokens.Estimate(answer)
+	}
+	return total
+}
+
+func itemTokens(item []byte) int {
+	switch jsonrpc.LookupText(item, "type") {
+	case "image", "audio":
+		return tokens.Media(len(jsonrpc.Lookup(item, "data")))
+	case "resource":
+		resource := jsonrpc.Lookup(item, "resource")
+		if jsonrpc.Lookup(resource, "blob") != nil {
+			return tokens.Estimate([]byte(jsonrpc.LookupText(resource, "uri")))
+		}
+	}
+	return tokens.Estimate(item)
 }
 
 // facts returns what is known of a call before it is carried out.

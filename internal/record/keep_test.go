@@ -1,7 +1,11 @@
 package record
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"genkan/internal/gateway"
@@ -36,5 +40,32 @@ func TestCallsThatCallsMake(t *testing.T) {
 				t.Errorf("%+v", ended)
 			}
 		})
+	}
+}
+
+// What a model pays for an image is not what its base64 would cost as a text.
+func TestTokensOfBinaryAnswers(t *testing.T) {
+	data := make([]byte, 300_000)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(data)
+	encoded := base64.StdEncoding.EncodeToString(data)
+	text := strings.Repeat("words of a text ", 500) // about 2,000 tokens
+	for name, c := range map[string]struct {
+		answer      string
+		least, most int
+	}{
+		"an image":               {`{"content":[{"type":"image","data":"` + encoded + `","mimeType":"image/png"}]}`, 100, 1000},
+		"a sound beside a text":  {`{"content":[{"type":"text","text":"` + text + `"},{"type":"audio","data":"` + encoded + `","mimeType":"audio/wav"}]}`, 2000, 3500},
+		"binary data":            {`{"content":[{"type":"resource","resource":{"uri":"file:///a.bin","blob":"` + encoded + `"}}]}`, 1, 30},
+		"a text":                 {`{"content":[{"type":"text","text":"` + text + `"}]}`, 1500, 3000},
+		"base64 that is a text":  {`{"content":[{"type":"text","text":"` + encoded + `"}]}`, 150_000, 400_000},
+		"structured, with image": {`{"content":[{"type":"image","data":"` + encoded + `"}],"structuredContent":{"a":"` + text + `"}}`, 2000, 3500},
+	} {
+		if n := answerTokens([]byte(c.answer)); n < c.least || n > c.most {
+			t.Errorf("%s has %d tokens, want %d to %d", name, n, c.least, c.most)
+		}
+	}
+	plain := bytes.Repeat([]byte(`{"content":[{"type":"text","text":"words"}]}`), 400)
+	if n := testing.AllocsPerRun(10, func() { answerTokens(plain) }); n != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -154,7 +154,7 @@ func (l *labels) expand(n *node) {
 		return
 	}
 	if total > most {
-		n.left = gateway.Textf("%s: %d more keys", cmp.Or(n.pointer, "/"), total-most).In(l.translate)
+		n.left = gateway.Textf("%s: more keys: %d", cmp.Or(n.pointer, "/"), total-most).In(l.translate)
 	}
 }
 
@@ -173,8 +173,14 @@ func (l *labels) line(n *node) string {
 	}
 	switch v[0] {
 	case '{':
+		if memberCount(v) == 1 {
+			return gateway.Textf("%s object of 1 key, %s", pointer, size(len(v))).In(l.translate)
+		}
 		return gateway.Textf("%s object of %d keys, %s", pointer, memberCount(v), size(len(v))).In(l.translate)
 	case '[':
+		if itemCount(v) == 1 {
+			return gateway.Textf("%s array of 1 item, %s", pointer, size(len(v))).In(l.translate)
+		}
 		return gateway.Textf("%s array of %d items, %s", pointer, itemCount(v), size(len(v))).In(l.translate)
 	case '"':
 		text, _ := jsonrpc.Unquote(v)
@@ -220,8 +226,14 @@ func cutRunes(text []byte, n int) []byte {
 func (l *labels) outlineText(text []byte, room int) (outline string, next int, unit string) {
 	unit = unitOf(text)
 	head, tail := within(text, room*6/10), withinTail(text, room*3/10)
+	if lineCount(text) == 1 {
+		unit = unitBytes
+	}
 	if unit == unitBytes {
 		head, tail = cutRunes(text, len(head)), text[len(text)-len(tail):]
+		if lineCount(text) == 1 {
+			return gateway.Textf("Text of %s in 1 line. It begins:\n%s\n… and ends:\n%s", size(len(text)), string(head), string(tail)).In(l.translate), len(head), unit
+		}
 		return gateway.Textf("Text of %s in %d lines. It begins:\n%s\n… and ends:\n%s", size(len(text)), lineCount(text), string(head), string(tail)).In(l.translate), len(head), unit
 	}
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {

@@ -87,19 +87,12 @@ func newPart(name string, item []byte) part {
 			p.setText(jsonrpc.Lookup(resource, "text"))
 		}
 	case "image", "audio":
-		p.tokens = mediaTokens + len(jsonrpc.Lookup(item, "data"))/bytesPerMediaToken
+		p.tokens = tokens.Media(len(jsonrpc.Lookup(item, "data")))
 		return p
 	}
 	p.tokens = tokens.Count(p.text)
 	return p
 }
-
-// Models see images and hear audio as a number of tokens that depends on the size of
-// the picture, which is not known here, and clients refuse large ones.
-const (
-	mediaTokens        = 100
-	bytesPerMediaToken = 1000
-)
 
 func (p *part) setText(quoted []byte) {
 	if text, ok := jsonrpc.Unquote(quoted); ok {

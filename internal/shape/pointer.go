@@ -47,7 +47,7 @@ func resolve(value []byte, pointer string) ([]byte, error) {
 				return found == nil
 			})
 			if found == nil {
-				return nil, invalid("pointer", "%s is an array of %d items, and has no item %s", at(passed), n, gateway.Short(name))
+				return nil, invalid("pointer", "%s is an array of length %d, and has no item %s", at(passed), n, gateway.Short(name))
 			}
 		default:
 			return nil, invalid("pointer", "%s is a %s, and has nothing in it", at(passed), jsonrpc.TypeOf(value))

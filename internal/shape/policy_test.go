@@ -183,7 +183,7 @@ func TestWrongArgumentsSayWhatIsRight(t *testing.T) {
 		"id is missing":                       {},
 		"there is no stored result":           {"id": "x"},
 		"has no key itms. Its keys are items": {"id": id, "pointer": "/itms"},
-		"array of 500 items":                  {"id": id, "pointer": "/items/500"},
+		"array of length 500":                 {"id": id, "pointer": "/items/500"},
 		"and has nothing in it":               {"id": id, "pointer": "/n/0"},
 		"must be a JSON Pointer":              {"id": id, "pointer": "items"},
 		"offset is 501":                       {"id": id, "pointer": "/items", "offset": 501},
@@ -192,10 +192,84 @@ func TestWrongArgumentsSayWhatIsRight(t *testing.T) {
 		"offset must be an integer":           {"id": id, "offset": -1},
 		"offset is 2147483647":                {"id": id, "offset": int64(1) << 40},
 		"grep must be a string":               {"id": id, "grep": []string{}},
+		"Unknown argument query. Known are id, pointer, offset, limit, grep, part, unit": {"id": id, "query": "x"},
 	} {
 		_, err := h.read(t, "anna", args)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %s", args, err, want)
 		}
+	}
+}
+
+// After a value that is too large for an answer, the guidance goes on with the next one.
+func TestGuidanceGoesOnAfterALargeItem(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	large := `{"text":` + string(jsonrpc.AppendQuoted(nil, strings.Repeat("many words ", 3000))) + `}`
+	id := propose(t, h.outlined(t, callOf("anna"), textResult(`[`+large+`,{"small":1},`+large+`]`), 700))["id"]
+	about := func(offset int) string {
+		result, err := h.read(t, "anna", map[string]any{"id": id, "offset": offset})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var g guidance
+		if err := json.Unmarshal([]byte(texts(t, result)[1]), &g); err != nil {
+			t.Fatal(err)
+		}
+		return g.Guidance
+	}
+	first := about(0)
+	_, then, found := strings.Cut(first, "After this one, or to skip it: ")
+	if !found || string(propose(t, then)["offset"].(json.RawMessage)) != "1" {
+		t.Fatalf("the guidance is %s", first)
+	}
+	if last := about(2); strings.Contains(last, "After this one") {
+		t.Errorf("after the last one: %s", last)
+	}
+}
+
+// A value is found however deep it is.
+func TestGrepFindsDeepValues(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	const depth = 100
+	deep := strings.Repeat(`{"k":[`, depth) + `"one needle","two","another needle"` + strings.Repeat(`]}`, depth)
+	id := propose(t, h.outlined(t, callOf("anna"), textResult(`[`+deep+`,`+rows(500)+`]`), 700))["id"]
+	data, _ := h.readAll(t, "anna", 2*depth*4, map[string]any{"id": id, "grep": "needle"})
+	at := "/0" + strings.Repeat("/k/0", depth-1) + "/k/"
+	if got, want := strings.Join(data, ""), at+"0 one needle\n"+at+"2 another needle\n"; got != want {
+		t.Errorf("got %.300s", got)
+	}
+}
+
+// One of something is not several.
+func TestOutlinesCountOne(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	for want, text := range map[string]string{
+		"/ array of 1 item, ":   `[` + rows(500) + `]`,
+		"/ object of 1 key, ":   `{"rows":` + rows(500) + `}`,
+		" kB in 1 line. It beg": strings.Repeat("many words ", 3000),
+	} {
+		if outline := h.outlined(t, callOf("anna"), textResult(text), 700); !strings.Contains(outline, want) {
+			t.Errorf("the outline lacks %q: %.200s", want, outline)
+		}
+	}
+}
+
+// What read_result reads back is no longer saved.
+func TestReadingBackIsSubtracted(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	call := callOf("anna")
+	id := propose(t, h.outlined(t, call, textResult(rows(500)), 700))["id"]
+	if call.Saved < 5000 || h.spool.Saved() != int64(call.Saved) {
+		t.Errorf("saved %d, in all %d", call.Saved, h.spool.Saved())
+	}
+	if _, err := h.read(t, "anna", map[string]any{"id": id, "limit": 10}); err != nil {
+		t.Fatal(err)
+	}
+	if n := h.spool.ReadBack(); n < 100 || n > 1000 {
+		t.Errorf("read back %d", n)
 	}
 }

@@ -26,8 +26,9 @@ type slice struct {
 	// unit is what offset, count and total count.
 	unit                 string
 	offset, count, total int
-	// next is the request that reads on; nil if nothing is left.
-	next *request
+	// next is the request that reads on, and then the one that reads on after the value
+	// that next reads; nil if nothing is left.
+	next, then *request
 	// note says something about the data.
 	note gateway.Text
 }
@@ -81,7 +82,7 @@ func (l *labels) read(d *document, r request, room int) (slice, error) {
 
 // past is the error for an offset behind the end.
 func past(offset, total int, unit string) error {
-	return invalid("offset", "offset is %d, but there are only %d %s. The first one is 0", offset, total, unit)
+	return invalid("offset", "offset is %d, but the number of %s is %d. The first one is 0", offset, unit, total)
 }
 
 func readBytes(text []byte, r request, room int) (slice, error) {
@@ -221,7 +222,11 @@ func (c *collector) outline(l *labels, s slice) (slice, error) {
 		next.pointer, next.limit = target.pointer, pageOf(target.value)
 	}
 	s.count, s.next = 0, &next
-	s.note = gateway.Textf("The first one is too large for an answer, so this is its outline. Skip it with offset %d, or read it with the next call.", c.r.offset+1)
+	s.note = gateway.Textf("The first one is too large for an answer, so this is its outline.")
+	if after := c.r; c.r.offset+1 < c.seen {
+		after.offset++
+		s.then = &after
+	}
 	return s, nil
 }
 
@@ -251,6 +256,7 @@ type matches struct {
 	r      request
 	needle []byte
 	room   int
+	work   int // bytes that may still be read
 	found  int
 	count  int
 	data   []byte
@@ -357,34 +363,36 @@ func grepText(text []byte, r request, room int) slice {
 // grepJSON finds strings, numbers and keys. Their positions are JSON Pointers.
 func (l *labels) grepJSON(value []byte, r request, room int) slice {
 	m := newMatches(r, room)
-	m.walk(strings.TrimSuffix(r.pointer, "/"), value, 0)
+	m.work = max(deepest*len(value), leastWork)
+	m.walk(strings.TrimSuffix(r.pointer, "/"), value)
 	return m.slice()
 }
 
-// deepest is how deep grep looks. A value below it is searched as a whole.
-const deepest = 32
+// A value is read once at each level of its nesting. grep reads so many times the size of
+// the document, or so many bytes. A value that is left then is searched as a whole.
+const deepest, leastWork = 32, 64 << 20
 
-func (m *matches) walk(pointer string, value []byte, depth int) {
+func (m *matches) walk(pointer string, value []byte) {
+	m.work -= len(value)
 	// Most values have neither an escape nor what is looked for.
 	if bytes.IndexByte(value, '\\') < 0 && m.in(value) < 0 {
 		return
 	}
-	visit := func(token string, child []byte) { m.walk(pointer+"/"+token, child, depth+1) }
 	switch {
-	case value[0] == '{' && depth < deepest:
+	case value[0] == '{' && m.work > 0:
 		_ = jsonrpc.Members(value, func(key, child []byte) bool {
 			token := escapeToken.Replace(string(key))
 			if at := m.in(key); at >= 0 {
 				m.add(pointer+"/"+token+" ", child, 0)
 				return true
 			}
-			visit(token, child)
+			m.walk(pointer+"/"+token, child)
 			return true
 		})
-	case value[0] == '[' && depth < deepest:
+	case value[0] == '[' && m.work > 0:
 		n := 0
 		_ = jsonrpc.Elements(value, func(child []byte) bool {
-			visit(strconv.Itoa(n), child)
+			m.walk(pointer+"/"+strconv.Itoa(n), child)
 			n++
 			return true
 		})
@@ -432,7 +440,10 @@ func (s *slice) about(translate gateway.Translate) []byte {
 		Note     string `json:"note,omitempty"`
 		Guidance string `json:"_guidance,omitempty"`
 	}{Unit: s.unit, Offset: s.offset, Count: s.count, Total: s.total, Note: s.note.In(translate)}
-	if s.next != nil {
+	switch {
+	case s.then != nil:
+		about.Guidance = gateway.Textf("There is more. Next: %s. After this one, or to skip it: %s", s.next.String(), s.then.String()).In(translate)
+	case s.next != nil:
 		about.Guidance = gateway.Textf("There is more. Next: %s", s.next.String()).In(translate)
 	}
 	var b bytes.Buffer

@@ -256,7 +256,7 @@ func (o *outliner) outline(c *content) []byte {
 			if next == nil {
 				next = o.others(outlined[i:])
 			}
-			text.WriteString("\n\n" + gateway.Textf("%d more parts are stored. Read them with part: \"raw\", pointer: \"/content\".", len(outlined)-i).In(o.translate))
+			text.WriteString("\n\n" + gateway.Textf("More parts are stored: %d. Read them with part: \"raw\", pointer: \"/content\".", len(outlined)-i).In(o.translate))
 			break
 		}
 		share := room / min(len(outlined), mostParts)

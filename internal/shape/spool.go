@@ -45,7 +45,7 @@ type Spool struct {
 	bounds Bounds
 	stop   func()
 
-	saved atomic.Int64 // tokens
+	saved, readBack atomic.Int64 // tokens
 
 	mu      sync.Mutex
 	entries map[key]*entry
@@ -258,6 +258,9 @@ func (s *Spool) Get(client, id string) ([]byte, error) {
 
 // Saved returns how many tokens were not sent to clients because they got outlines.
 func (s *Spool) Saved() int64 { return s.saved.Load() }
+
+// ReadBack returns how many of these tokens clients have read with read_result.
+func (s *Spool) ReadBack() int64 { return s.readBack.Load() }
 
 // Size returns how many bytes are kept.
 func (s *Spool) Size() int64 {

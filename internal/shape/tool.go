@@ -3,11 +3,15 @@ package shape
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"weak"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/tokens"
 )
 
 // SourceName is the name of the source of read_result, and ToolName that of the tool.
@@ -56,6 +60,10 @@ func (s *Shaper) Handle(_ context.Context, call *gateway.Call) (*gateway.Result,
 	if about := answer.about(s.translate); about != nil {
 		out = appendText(append(out, ','), string(about))
 	}
+	// What is read back was not saved after all.
+	read := tokens.Count(answer.data)
+	call.Saved = -read
+	s.spool.readBack.Add(int64(read))
 	return &gateway.Result{Raw: append(out, `]}`...)}, nil
 }
 
@@ -90,11 +98,21 @@ func appendText(dst []byte, text string) []byte {
 	return append(jsonrpc.AppendQuoted(append(dst, `{"type":"text","text":`...), text), '}')
 }
 
+// argumentNames are the arguments of read_result.
+func argumentNames() []string {
+	return []string{"id", "pointer", "offset", "limit", "grep", "part", "unit"}
+}
+
 func parse(call *gateway.Call) (request, error) {
 	var r request
 	arguments, err := call.Arguments()
 	if err != nil {
 		return r, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(arguments)) {
+		if !slices.Contains(argumentNames(), name) {
+			return r, invalid(gateway.Short(name), "Unknown argument %s. Known are %s", gateway.Short(name), strings.Join(argumentNames(), ", "))
+		}
 	}
 	for name, into := range map[string]*string{"id": &r.id, "part": &r.part, "pointer": &r.pointer, "unit": &r.unit, "grep": &r.grep} {
 		switch v := arguments[name].(type) {

@@ -65,6 +65,26 @@ func (s *Store) DeleteWorkflow(ctx context.Context, id string) error {
 	return s.change(ctx, "delete a workflow", workflow.NoWorkflow(id, 0), "DELETE FROM workflows WHERE id = ?", id)
 }
 
+// Switch returns whether workflows run at all.
+func (s *Store) Switch(ctx context.Context) (workflow.Switch, error) {
+	all, err := many(ctx, s, "read whether workflows run", func(rows *sql.Rows) (out workflow.Switch, err error) {
+		return out, rows.Scan(&out.Off, &out.By, &out.At)
+	}, "SELECT off, changed_by, changed_at FROM workflow_switch")
+	if err != nil || len(all) == 0 {
+		return workflow.Switch{}, err
+	}
+	return all[0], nil
+}
+
+// PutSwitch changes whether workflows run at all.
+func (s *Store) PutSwitch(ctx context.Context, to workflow.Switch) error {
+	return s.write(ctx, "change whether workflows run", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO workflow_switch (only, off, changed_by, changed_at) VALUES (1, ?1, ?2, ?3)
+			ON CONFLICT (only) DO UPDATE SET off = excluded.off, changed_by = excluded.changed_by, changed_at = excluded.changed_at`, to.Off, to.By, to.At)
+		return err
+	})
+}
+
 // Tests returns the tests of a workflow, by their ids.
 func (s *Store) Tests(ctx context.Context, id string) ([]workflow.Test, error) {
 	return many(ctx, s, "list the tests of a workflow", scanJSON[workflow.Test],

@@ -32,8 +32,22 @@ func workflowTests() map[string]func(*testing.T, Stores) {
 		"WorkflowVersions": testWorkflowVersions,
 		"WorkflowTests":    testWorkflowTests,
 		"WorkflowsAtOnce":  testWorkflowsAtOnce,
+		"WorkflowSwitch":   testWorkflowSwitch,
 		"HookModules":      testHookModules,
 		"Libraries":        testLibraries,
+	}
+}
+
+func testWorkflowSwitch(t *testing.T, s Stores) {
+	for _, want := range []workflow.Switch{{}, {Off: true, By: "admin", At: 7}, {By: "名前", At: 8}} {
+		if want != (workflow.Switch{}) {
+			must(t, s.Workflows.PutSwitch(t.Context(), want))
+		}
+		for _, handle := range []Stores{s, s.Another(t)} {
+			got, err := handle.Workflows.Switch(t.Context())
+			must(t, err)
+			wantEqual(t, got, want)
+		}
 	}
 }
 

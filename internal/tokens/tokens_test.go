@@ -108,14 +108,33 @@ func TestCountDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// Fit agrees with Count, but for texts whose samples are far below the limit.
+// Fit agrees with Count but for texts that come within a tenth of the limit.
 func TestFit(t *testing.T) {
 	t.Parallel()
-	text := []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. 速い茶色の狐。\n", 2000))
-	n := tokens.Count(text)
-	for most, want := range map[int]bool{n: true, n - 1: false, n * 2: true, n / 2: false, len(text): true, 0: false} {
-		if got := tokens.Fit(text, most); got != want {
-			t.Errorf("%d tokens fit in %d: %v", n, most, got)
+	all := samples(t)
+	for name, text := range all {
+		for len(text) < 60_000 {
+			text += text
 		}
+		all[name] = text
+	}
+	// Rows of one length, which evenly spaced samples would always see at the same column.
+	all["rows"] = strings.Repeat(fmt.Sprintf("%-511s\n", strings.Repeat("7f-Q", 60)), 512)
+	for name, text := range all {
+		n := tokens.Count([]byte(text))
+		for most, want := range map[int]bool{n * 11 / 10: true, n: true, n * 9 / 10: false, n * 2: true, n / 2: false, len(text): true, 0: false} {
+			if got := tokens.Fit([]byte(text), most); got != want {
+				t.Errorf("%s: %d tokens fit in %d: %v", name, n, most, got)
+			}
+		}
+	}
+}
+
+// Tokens that no sample sees count if the text is far longer than what fits.
+func TestFitCountsUnusualTexts(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat(" ", 1000) + strings.Repeat("7f-Q", 15_000) + strings.Repeat(" ", 10_000_000))
+	if n := tokens.Count(text); n < 26_000 || tokens.Fit(text, 25_000) {
+		t.Errorf("%d tokens fit in 25000", n)
 	}
 }

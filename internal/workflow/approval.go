@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/subtle"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -22,7 +24,22 @@ type Approval struct {
 	// secrets.
 	Hash, Arguments  string
 	Asked, ExpiresAt time.Time
+	// Code opens the page of this approval to whoever has it. It ends with the approval.
+	Code string
+	// Told says whether somebody was told of it, and Problem why that failed.
+	Told    Told
+	Problem gateway.Text
 }
+
+// Told is how far telling somebody of an approval has come.
+type Told string
+
+// The values of Told. It is empty if nobody is to be told.
+const (
+	TellingNow Told = "sending"
+	ToldWell   Told = "sent"
+	ToldFailed Told = "failed"
+)
 
 // Desk keeps the approvals that are pending. A decision, a timeout or the end of the
 // call ends each. It is safe for concurrent use.
@@ -40,7 +57,8 @@ type DeskOptions struct {
 	// Most is how many approvals may be pending: 100.
 	Most int
 	// Opened and Closed are called when an approval begins and ends. They do not block.
-	// A nil decision means that nobody decided in time, or that the call was canceled.
+	// A nil decision means that nobody decided in time, or, before ExpiresAt, that the
+	// call was canceled.
 	Opened func(Approval)
 	Closed func(Approval, *Decision)
 }
@@ -66,7 +84,7 @@ func NewDesk(opt DeskOptions) *Desk {
 func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 	now := time.Now()
 	a := &asked{decided: make(chan Decision, 1), Approval: Approval{
-		ID: rand.Text(), Workflow: q.Workflow, Node: q.Node, Message: q.Message, Hash: q.Hash,
+		ID: rand.Text(), Code: rand.Text(), Workflow: q.Workflow, Node: q.Node, Message: q.Message, Hash: q.Hash,
 		Call: q.Call.RequestID, Client: q.Call.Identity.ClientID, Asked: now, ExpiresAt: now.Add(q.Timeout),
 	}}
 	if t := q.Call.Tool; t != nil {
@@ -86,9 +104,10 @@ func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 		return Decision{}, gateway.Errorf(gateway.CodeLimited, "%d calls wait for a person already; `genkan approvals` lists them", d.opt.Most)
 	}
 	d.pending[a.ID] = a
+	opened := a.Approval
 	d.mu.Unlock()
 	if d.opt.Opened != nil {
-		d.opt.Opened(a.Approval)
+		d.opt.Opened(opened)
 	}
 	var decision *Decision
 	select {
@@ -98,6 +117,9 @@ func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 		if !d.remove(a.ID) { // it was decided at this moment
 			made := <-a.decided
 			decision = &made
+		}
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its clock began a moment earlier
+			a.ExpiresAt = time.Now()
 		}
 	}
 	if d.opt.Closed != nil {
@@ -128,6 +150,41 @@ func (d *Desk) List() []Approval {
 	}
 	slices.SortFunc(all, func(a, b Approval) int { return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.ID, b.ID)) })
 	return all
+}
+
+// Tell notes whether somebody was told of a pending approval. One that has ended is
+// ignored.
+func (d *Desk) Tell(id string, told Told, problem gateway.Text) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if a, found := d.pending[id]; found {
+		a.Told, a.Problem = told, problem
+	}
+}
+
+// Find returns the pending approval that a code opens.
+func (d *Desk) Find(code string) (Approval, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, a := range d.pending {
+		if subtle.ConstantTimeCompare([]byte(a.Code), []byte(code)) == 1 {
+			return a.Approval, nil
+		}
+	}
+	return Approval{}, gateway.Errorf(gateway.CodeNotFound, "this call does not wait for a decision any more: it was decided, it expired, or it was canceled")
+}
+
+// DecideByCode decides the approval that a code opens. hash is that of the call that the
+// person has seen.
+func (d *Desk) DecideByCode(ctx context.Context, code, hash, who string, approve bool) error {
+	a, err := d.Find(code)
+	switch {
+	case err != nil:
+		return err
+	case a.Hash != hash:
+		return gateway.Errorf(gateway.CodeConflict, "this decision is about another call than the one that waits; open the link again")
+	}
+	return d.Decide(ctx, a.ID, who, approve)
 }
 
 // Decide decides a pending approval.

@@ -120,7 +120,7 @@ func (r *Run) detach(s *step) {
 		engine: r.engine, workflow: r.workflow, calling: callCopy(r.calling), chain: &chain{},
 		response: r.response, vars: maps.Clone(r.vars), kept: map[string]json.RawMessage{},
 		detached: true, called: r.called, began: time.Now(),
-		trace: Trace{Workflow: r.trace.Workflow, Version: r.trace.Version, Mode: r.trace.Mode, Call: r.trace.Call, Detached: true},
+		trace: Trace{Workflow: r.trace.Workflow, Version: r.trace.Version, Mode: r.trace.Mode, Call: r.trace.Call, Client: r.trace.Client, Detached: true},
 	}
 	d.draft.Params = r.draft.Params
 	d.at = s

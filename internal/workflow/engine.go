@@ -44,6 +44,7 @@ type Engine struct {
 	opt      Options
 	set      atomic.Pointer[Set]
 	stats    statistics
+	runs     runStatistics
 	state    states
 	detached queue
 	lists    lists
@@ -71,6 +72,7 @@ func (e *Engine) Use(set *Set) {
 		replace()
 	}
 	e.stats.keep(set.has)
+	e.runs.keep(set.has)
 	e.state.keep(set.has)
 }
 
@@ -142,7 +144,7 @@ func (r *Run) pass(ctx context.Context, onward func(ctx context.Context) (*gatew
 	}
 	if w.behind {
 		if call.Params.Task.Present() {
-			return nil, gateway.Errorf(gateway.CodeInvalid, "workflow %q has to see the answer of this call, so it cannot be made a task; send it without task", w.title())
+			return nil, w.noTask(call.Tool)
 		}
 		call.Whole = true
 		if call.Peer != nil && w.Notifications != pass {
@@ -166,6 +168,15 @@ func (r *Run) pass(ctx context.Context, onward func(ctx context.Context) (*gatew
 		result = &gateway.Result{Raw: withoutDoubles(result.Raw), Type: result.Type, IsError: result.IsError, HasMeta: result.HasMeta, Notice: result.Notice}
 	}
 	return result, nil
+}
+
+// noTask is the error for a call that is to become a task, whose answer would come when no
+// node waits for it.
+func (w *Workflow) noTask(t *gateway.Tool) error {
+	if jsonrpc.LookupText(jsonrpc.Lookup(t.Definition, "execution"), "taskSupport") == "required" {
+		return gateway.Errorf(gateway.CodeDenied, "%s works as a task only, and workflow %q has to see its answer, which a task gives later, so it was not called. Tell the user: the workflow must not match this tool, or must have no nodes behind the call", t.Exposed, w.title())
+	}
+	return gateway.Errorf(gateway.CodeInvalid, "workflow %q has to see the answer of this call, so it cannot be made a task; send it again without task, and wait for the answer", w.title())
 }
 
 // outcome turns the end of a run into the answer to the call.
@@ -287,6 +298,7 @@ func (e *Engine) shadow(r *Run, onward func(ctx context.Context) (*gateway.Resul
 // then. It returns what the caller would get, and the trace. Nothing is sent or changed.
 func (e *Engine) Replay(ctx context.Context, w *Workflow, call *gateway.Call, answer *gateway.Result) (*gateway.Result, Trace, error) {
 	r := e.newRun(ctx, w, callCopy(call), &chain{})
+	r.rehearsed = true
 	result, err := r.replay(answer)
 	return result, r.trace, err
 }
@@ -298,8 +310,9 @@ func (r *Run) replay(answer *gateway.Result) (*gateway.Result, error) {
 	return r.engine.outcome(r, r.walk(), func(context.Context) (*gateway.Result, error) { return answer, nil })
 }
 
-// report hands the trace on.
+// report counts the run and hands its trace on.
 func (r *Run) report() {
+	r.engine.runs.add(&r.trace)
 	if sink := r.engine.opt.Sink; sink != nil {
 		sink.Trace(r.trace)
 	}

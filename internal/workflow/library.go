@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,39 @@ type Library struct {
 
 	mu sync.Mutex
 	// loaded is the fingerprint of what the engine has.
-	loaded string
+	loaded  string
+	changed func(Change)
+}
+
+// Change is a change of workflows, whoever made it.
+type Change struct {
+	// What is one of the Change constants.
+	What string
+	// Workflow or Module is what was changed, and Version its version now; neither is
+	// there for ChangeOn and ChangeOff, which have By, who did it.
+	Workflow, Module string
+	Version          int
+	By               string
+}
+
+// The changes.
+const (
+	ChangeStored   = "stored"
+	ChangeEnabled  = "enabled"
+	ChangeDisabled = "disabled"
+	ChangeDeleted  = "deleted"
+	ChangeOn       = "on"
+	ChangeOff      = "off"
+)
+
+// OnChange sets a function that is called with each change, also those of files and other
+// processes. It must not block. It is set before the library is used.
+func (l *Library) OnChange(f func(Change)) { l.changed = f }
+
+func (l *Library) tell(c Change) {
+	if l.changed != nil {
+		l.changed(c)
+	}
 }
 
 // NewLibrary makes a Library. The environment's Module is the library's own.
@@ -46,7 +79,11 @@ func (l *Library) load(ctx context.Context) (broken map[string][]Problem, err er
 	if err != nil {
 		return nil, err
 	}
-	if l.loaded, err = l.fingerprint(ctx, running); err != nil {
+	off, err := l.store.Switch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if l.loaded, err = l.fingerprint(ctx, running, off); err != nil {
 		return nil, err
 	}
 	env := l.environment(ctx, Module{})
@@ -62,8 +99,64 @@ func (l *Library) load(ctx context.Context) (broken map[string][]Problem, err er
 		}
 		workflows = append(workflows, w)
 	}
-	l.engine.Use(NewSet(workflows))
+	before, now := l.engine.Set(), NewSet(workflows)
+	if off.Off {
+		now.switchOff()
+	}
+	l.engine.Use(now)
+	l.compare(before, now, off)
 	return broken, nil
+}
+
+// compare tells which workflows begin and cease to run.
+func (l *Library) compare(before, now *Set, off Switch) {
+	for _, id := range slices.Sorted(maps.Keys(before.ids)) {
+		if !now.has(id) {
+			l.tell(Change{What: ChangeDisabled, Workflow: id, Version: before.ids[id].Version})
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(now.ids)) {
+		was, is := before.ids[id], now.ids[id]
+		if was == nil || was.Version != is.Version || was.UpdatedAt != is.UpdatedAt {
+			l.tell(Change{What: ChangeEnabled, Workflow: id, Version: is.Version})
+		}
+	}
+	switch {
+	case now.off && !before.off:
+		l.tell(Change{What: ChangeOff, By: off.By})
+	case before.off && !now.off:
+		l.tell(Change{What: ChangeOn, By: off.By})
+	}
+}
+
+// Switch returns whether workflows run at all.
+func (l *Library) Switch(ctx context.Context) (Switch, error) { return l.store.Switch(ctx) }
+
+// TurnOff keeps all workflows from running until TurnOn. Calls then pass as if there were
+// none, and tools that workflows hide are there. Runs that have begun go on. It is kept,
+// and logged.
+func (l *Library) TurnOff(ctx context.Context, by string) error { return l.turn(ctx, true, by) }
+
+// TurnOn lets the enabled workflows run again.
+func (l *Library) TurnOn(ctx context.Context, by string) error { return l.turn(ctx, false, by) }
+
+func (l *Library) turn(ctx context.Context, off bool, by string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now, err := l.store.Switch(ctx)
+	if err != nil || now.Off == off {
+		return err
+	}
+	if err := l.store.PutSwitch(ctx, Switch{Off: off, By: by, At: Millis(l.clock().UnixMilli())}); err != nil {
+		return err
+	}
+	if off {
+		l.engine.opt.Log.WarnContext(ctx, "all workflows are off: calls pass as if there were none", "client", by)
+	} else {
+		l.engine.opt.Log.WarnContext(ctx, "workflows run again", "client", by)
+	}
+	_, err = l.load(ctx)
+	return err
 }
 
 // refuseAll makes a workflow that refuses the calls that a broken one was for.
@@ -148,7 +241,11 @@ func (l *Library) save(ctx context.Context, d Definition, base int) (Stored, err
 	}
 	d.Version++
 	d.UpdatedAt, d.Enabled = now, false
-	return Stored{Definition: &d, Running: newest.Running}, l.store.PutWorkflow(ctx, &d)
+	if err := l.store.PutWorkflow(ctx, &d); err != nil {
+		return Stored{}, err
+	}
+	l.tell(Change{What: ChangeStored, Workflow: d.ID, Version: d.Version})
+	return Stored{Definition: &d, Running: newest.Running}, nil
 }
 
 // Enable makes a version of a workflow run; 0 is the newest. A version with problems is
@@ -254,6 +351,7 @@ func (l *Library) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	_, err := l.load(ctx)
+	l.tell(Change{What: ChangeDeleted, Workflow: id})
 	return err
 }
 
@@ -291,6 +389,7 @@ func (l *Library) SaveModule(ctx context.Context, m Module, base int) (Module, e
 	if err := l.store.PutModule(ctx, m); err != nil {
 		return Module{}, err
 	}
+	l.tell(Change{What: ChangeStored, Module: m.ID, Version: m.Version})
 	_, err = l.load(ctx)
 	return m, err
 }
@@ -306,7 +405,11 @@ func (l *Library) DeleteModule(ctx context.Context, id string) error {
 	if len(users) > 0 {
 		return gateway.Errorf(gateway.CodeConflict, "hook module %q is used by %s; change or delete these workflows first", id, strings.Join(users, ", "))
 	}
-	return l.store.DeleteModule(ctx, id)
+	err = l.store.DeleteModule(ctx, id)
+	if err == nil {
+		l.tell(Change{What: ChangeDeleted, Module: id})
+	}
+	return err
 }
 
 // users are the workflows whose newest or enabled version uses a module.

@@ -179,6 +179,9 @@ func (w *Workflow) listed(raw []byte, tools []gateway.Tool, originals map[string
 			if t.InputSchema == nil {
 				t.InputSchema = jsonrpc.Lookup(t.Definition, "inputSchema")
 			}
+			if t.Rewritten == nil {
+				t.Rewritten = &gateway.Rewritten{Annotations: jsonrpc.Lookup(t.Definition, "annotations")}
+			}
 			t.Definition = unmark(definition)
 		}
 		listed = append(listed, t)

@@ -58,13 +58,16 @@ func (m *matcher) hints(t *gateway.Tool) bool {
 		return true
 	}
 	has := map[string]bool{hintReadOnly: false, hintDestructive: true, hintIdempotent: false, hintOpenWorld: true}
-	said := jsonrpc.Lookup(t.Definition, "annotations")
+	annotations := Annotations(t)
+	said := map[string]bool{}
 	for hint := range has {
 		var value bool
-		if raw := jsonrpc.Lookup(said, hint); raw != nil && json.Unmarshal(raw, &value) == nil {
-			has[hint] = value
+		if raw := jsonrpc.Lookup(annotations, hint); raw != nil && json.Unmarshal(raw, &value) == nil {
+			has[hint], said[hint] = value, value
 		}
 	}
+	// A tool that claims both is not believed that it only reads.
+	has[hintReadOnly] = has[hintReadOnly] && !said[hintDestructive]
 	has[hintDestructive] = has[hintDestructive] && !has[hintReadOnly]
 	for hint, wanted := range m.annotations {
 		if has[hint] != wanted {
@@ -72,6 +75,15 @@ func (m *matcher) hints(t *gateway.Tool) bool {
 		}
 	}
 	return true
+}
+
+// Annotations returns the annotations that the server itself gives its tool, whatever a
+// workflow shows of it; nil if it gives none.
+func Annotations(t *gateway.Tool) []byte {
+	if t.Rewritten != nil {
+		return t.Rewritten.Annotations
+	}
+	return jsonrpc.Lookup(t.Definition, "annotations")
 }
 
 // applies evaluates the expression of a matcher on a run that is about to begin.

@@ -22,6 +22,20 @@ type memory struct {
 	running   map[string]int
 	modules   map[string][]Module
 	tests     map[string]map[string]Test
+	off       Switch
+}
+
+func (m *memory) Switch(context.Context) (Switch, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.off, nil
+}
+
+func (m *memory) PutSwitch(_ context.Context, s Switch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.off = s
+	return nil
 }
 
 func newMemory() *memory {

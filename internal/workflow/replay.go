@@ -148,5 +148,6 @@ func (b *Backtest) add(one Replayed, past Past) {
 	}
 }
 
-// approveType is the type of nodes that ask a person.
-const approveType = "approve"
+// The types of nodes whose time is not the workflow's: they ask a person, and send the
+// call on.
+const approveType, callType = "approve", "mcp-call"

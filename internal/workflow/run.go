@@ -44,8 +44,8 @@ type Run struct {
 
 	called, finished bool
 	// detached is set for a hook that runs beside the path, and dry for a run that
-	// changes nothing.
-	detached, dry bool
+	// changes nothing. rehearsed is set if it is no run of a call that is made now.
+	detached, dry, rehearsed bool
 
 	began        time.Time
 	asked, spent time.Duration
@@ -58,7 +58,7 @@ func (e *Engine) newRun(ctx context.Context, w *Workflow, call *gateway.Call, c 
 	r := &Run{
 		engine: e, workflow: w, ctx: ctx, calling: call, chain: c, began: time.Now(),
 		vars: maps.Clone(w.vars), kept: map[string]json.RawMessage{},
-		trace: Trace{Workflow: w.ID, Version: w.Version, Mode: w.Mode, Call: call.RequestID, Started: time.Now()},
+		trace: Trace{Workflow: w.ID, Version: w.Version, Mode: w.Mode, Call: call.RequestID, Client: call.Identity.ClientID, Started: time.Now()},
 	}
 	if r.vars == nil {
 		r.vars = map[string]json.RawMessage{}
@@ -130,7 +130,7 @@ func (r *Run) step(s *step) (handle string, err error) {
 	if errors.Is(err, errSkipped) {
 		err = nil
 	}
-	if s.Role != RoleEnd && !r.dry {
+	if s.Role != RoleEnd && !r.rehearsed {
 		r.engine.stats.add(r.workflow.ID, s.id, took, err != nil && !isDenial(err))
 	}
 	return handle, err
@@ -360,7 +360,7 @@ func (r *Run) metadata(node string) []byte {
 	if call.Tool != nil {
 		text("serverName", call.Tool.Source.Name())
 		text("toolName", call.Tool.Name)
-		raw("annotations", jsonrpc.Lookup(call.Tool.Definition, "annotations"))
+		raw("annotations", Annotations(call.Tool))
 	}
 	text("workflowId", r.workflow.ID)
 	text("nodeId", node)

@@ -14,6 +14,8 @@ type Set struct {
 	ids    map[string]*Workflow
 	// lists are those for tools/list.
 	lists []*Workflow
+	// off is set if none of them runs.
+	off bool
 }
 
 // matching are the workflows of a type, from the outermost to the innermost, and those
@@ -36,9 +38,7 @@ const mostFound = 20_000
 // NewSet makes a set of workflows.
 func NewSet(workflows []*Workflow) *Set {
 	s := &Set{byType: map[string]*matching{}, ids: map[string]*Workflow{}}
-	sorted := slices.SortedFunc(slices.Values(workflows), func(a, b *Workflow) int {
-		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
-	})
+	sorted := slices.SortedFunc(slices.Values(workflows), byOrder)
 	for _, w := range sorted {
 		m := s.byType[w.Type]
 		if m == nil {
@@ -52,6 +52,44 @@ func NewSet(workflows []*Workflow) *Set {
 		s.ids[w.ID] = w
 	}
 	return s
+}
+
+// switchOff makes the set match nothing. It still knows its workflows, so that their state
+// and figures are kept.
+func (s *Set) switchOff() { s.byType, s.lists, s.off = nil, nil, true }
+
+// Off reports whether none of the workflows runs, because all were turned off.
+func (s *Set) Off() bool { return s.off }
+
+// Applying returns the workflows that run around calls of a tool by a client, and those
+// that make its list, from the outermost to the innermost. A nil tool or an empty client
+// stands for any.
+func (s *Set) Applying(tool *gateway.Tool, client string) (found []*Workflow) {
+	for _, m := range s.byType {
+		for _, w := range m.all {
+			if (client == "" || w.match.clients.match(client)) && (tool == nil || w.Matches(tool)) {
+				found = append(found, w)
+			}
+		}
+	}
+	slices.SortFunc(found, byOrder)
+	return found
+}
+
+// Matches reports whether a workflow is for a tool, prompt or resource, whoever calls it
+// and whatever match.when says. The definition may have problems.
+func (d *Definition) Matches(t *gateway.Tool) bool {
+	kinds := map[string][]gateway.Kind{
+		ToolsCall: {gateway.KindTool}, ToolsList: {gateway.KindTool}, PromptsGet: {gateway.KindPrompt},
+		ResourcesRead: {gateway.KindResource, gateway.KindTemplate},
+	}
+	m := &d.Match
+	match := matcher{servers: m.Servers, tools: m.Tools, annotations: m.Annotations}
+	return slices.Contains(kinds[d.Type], t.Kind) && !gateway.IsForwarder(t.Source) && match.tool(t)
+}
+
+func byOrder(a, b *Workflow) int {
+	return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
 }
 
 // Workflow returns an enabled workflow; nil if there is none of that id.

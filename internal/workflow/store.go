@@ -24,6 +24,10 @@ type Store interface {
 	// DeleteWorkflow removes all versions and tests.
 	DeleteWorkflow(ctx context.Context, id string) error
 
+	// Switch returns whether workflows run at all, and PutSwitch changes that.
+	Switch(ctx context.Context) (Switch, error)
+	PutSwitch(ctx context.Context, s Switch) error
+
 	// Tests returns the tests of a workflow, by their ids; none for a workflow that does
 	// not exist.
 	Tests(ctx context.Context, workflow string) ([]Test, error)
@@ -46,6 +50,14 @@ type Stored struct {
 	// File is the file that the workflow is written in, and that alone can change it;
 	// empty if it is in the database.
 	File string
+}
+
+// Switch says whether workflows run at all. The zero value says that they do.
+type Switch struct {
+	Off bool
+	// By is who changed it last, and At when; empty and zero if nobody has.
+	By string
+	At Millis
 }
 
 // Module is a script that several hooks use.

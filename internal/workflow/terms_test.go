@@ -247,7 +247,11 @@ func TestAnswersThatAreNotFinal(t *testing.T) {
 		t.Fatal(err)
 	}
 	task.Params = params
-	if got := said(b.handler.Handle(context.Background(), task)); !strings.HasPrefix(got, `invalid: workflow "w" has to see the answer`) || len(b.server.sent) > 0 {
+	if got := said(b.handler.Handle(context.Background(), task)); !strings.HasPrefix(got, `invalid: workflow "w" has to see the answer`) || !strings.HasSuffix(got, "send it again without task, and wait for the answer") || len(b.server.sent) > 0 {
+		t.Error(got)
+	}
+	task.Tool.Definition = []byte(`{"name":"do","execution":{"taskSupport":"required"}}`)
+	if got := said(b.handler.Handle(context.Background(), task)); !strings.HasPrefix(got, "denied: github__do works as a task only") || !strings.Contains(got, "must not match this tool") || len(b.server.sent) > 0 {
 		t.Error(got)
 	}
 	var whole bool

@@ -42,6 +42,8 @@ type TestCall struct {
 type Expect struct {
 	// Outcome is one of the outcomes of a run, or OutcomeUnmatched.
 	Outcome string `json:"outcome,omitempty"`
+	// Changed is whether the call or its answer is changed.
+	Changed *bool `json:"changed,omitempty"`
 	// Reason is a part of the reason why the call is refused.
 	Reason string `json:"reasonContains,omitempty"`
 	// Arguments are those that are sent to the server.
@@ -49,6 +51,11 @@ type Expect struct {
 	// Contains is a part of a text in the response, and Response the whole response.
 	Contains string          `json:"responseContains,omitempty"`
 	Response json.RawMessage `json:"response,omitempty"`
+}
+
+// Empty reports whether nothing is checked.
+func (e *Expect) Empty() bool {
+	return e.Outcome == "" && e.Changed == nil && e.Reason == "" && len(e.Arguments) == 0 && e.Contains == "" && len(e.Response) == 0
 }
 
 // OutcomeUnmatched is the outcome of a test whose call the workflow is not for.
@@ -70,8 +77,8 @@ type TestResult struct {
 	Trace     Trace           `json:"-"`
 }
 
-// Mismatch is a part of a result that is not as a test expects it: outcome, reason,
-// arguments or response.
+// Mismatch is a part of a result that is not as a test expects it: outcome, changed,
+// reason, arguments or response.
 type Mismatch struct {
 	What string          `json:"what"`
 	Want json.RawMessage `json:"want"`
@@ -99,6 +106,17 @@ func (l *Library) SaveTest(ctx context.Context, id string, t Test) error {
 	if err != nil {
 		return err
 	}
+	if len(all) >= mostTests && !slices.ContainsFunc(all, func(o Test) bool { return o.ID == t.ID }) {
+		return gateway.Errorf(gateway.CodeInvalid, "workflow %q has %d tests, which is the most that it may have; delete one first", id, len(all))
+	}
+	if err := t.Check(); err != nil {
+		return err
+	}
+	return l.store.PutTest(ctx, id, t)
+}
+
+// Check returns what keeps a test from being run or kept.
+func (t *Test) Check() error {
 	raw, encoding := json.Marshal(t)
 	outcomes := []string{"", OutcomeOK, OutcomeDenied, OutcomeFailed, OutcomePassed, OutcomeUnmatched}
 	switch {
@@ -110,13 +128,11 @@ func (l *Library) SaveTest(ctx context.Context, id string, t Test) error {
 		return gateway.Errorf(gateway.CodeInvalid, "%s is %q and must be one of %v", "expect.outcome", gateway.Short(t.Expect.Outcome), outcomes[1:])
 	case len(raw) > largestDefinition:
 		return gateway.Errorf(gateway.CodeInvalid, "test %q is larger than %d MB, which is the largest that can be kept", t.ID, largestDefinition/megabyte)
-	case len(all) >= mostTests && !slices.ContainsFunc(all, func(o Test) bool { return o.ID == t.ID }):
-		return gateway.Errorf(gateway.CodeInvalid, "workflow %q has %d tests, which is the most that it may have; delete one first", id, len(all))
 	}
 	if _, err := t.Call.call(ToolsCall); err != nil {
 		return gateway.Errorf(gateway.CodeInvalid, "call.params of test %q cannot be used: %s", t.ID, err)
 	}
-	return l.store.PutTest(ctx, id, t)
+	return nil
 }
 
 // DeleteTest removes a test.
@@ -132,10 +148,19 @@ func (l *Library) RunTests(ctx context.Context, id string, version int) ([]TestR
 		return nil, err
 	}
 	tests, err := l.store.Tests(ctx, id)
-	if err != nil || len(tests) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	w, problems := Compile(s.Definition, l.environment(ctx, Module{}))
+	return l.Try(ctx, s.Definition, tests)
+}
+
+// Try runs tests with a definition, which need not be stored. Nothing is sent.
+func (l *Library) Try(ctx context.Context, d *Definition, tests []Test) ([]TestResult, error) {
+	if len(tests) == 0 {
+		return nil, nil
+	}
+	id := d.ID
+	w, problems := Compile(d, l.environment(ctx, Module{}))
 	if len(problems) > 0 {
 		return nil, Invalid(id, problems)
 	}
@@ -178,6 +203,7 @@ func (e *Engine) test(ctx context.Context, w *Workflow, t Test) TestResult {
 	}
 	answer.IsError = string(jsonrpc.Lookup(answer.Raw, "isError")) == "true"
 	r := e.newRun(ctx, w, call, &chain{})
+	r.rehearsed = true
 	applies := w.match.clients.match(call.Identity.ClientID)
 	if w.Type == ToolsList { // such a workflow gets the tools that it matches
 		applies = applies && w.match.servers.match(call.Tool.Source.Name())
@@ -261,6 +287,9 @@ func (r *TestResult) compare(want Expect) {
 		}
 	}
 	check("outcome", want.Outcome != "", r.Outcome == want.Outcome, want.Outcome, r.Outcome)
+	if want.Changed != nil {
+		check("changed", true, r.Trace.Changed == *want.Changed, *want.Changed, r.Trace.Changed)
+	}
 	check("reason", want.Reason != "", strings.Contains(r.Reason, want.Reason), want.Reason, r.Reason)
 	check("arguments", len(want.Arguments) > 0, sameJSON(r.Arguments, want.Arguments), want.Arguments, r.Arguments)
 	check("response", want.Contains != "", contains(decode(r.Response), want.Contains), want.Contains, r.Response)

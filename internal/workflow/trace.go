@@ -39,8 +39,10 @@ type Trace struct {
 	Workflow string
 	Version  int
 	Mode     string
-	// Call is the RequestID of the call.
-	Call    string
+	// Call is the RequestID of the call, and Client is who made it. A list that is made
+	// for a client has no call.
+	Call, Client string
+
 	Started time.Time
 	Outcome string
 	// Changed is set if the run changed the call or its answer, and Sent if it came to
@@ -49,6 +51,16 @@ type Trace struct {
 	// Detached is set for a hook that ran beside the path.
 	Detached bool
 	Steps    []Step
+}
+
+// Took is how long the nodes took, without the call and without people.
+func (t *Trace) Took() (took time.Duration) {
+	for i := range t.Steps {
+		if s := &t.Steps[i]; s.Type != callType && s.Type != approveType {
+			took += s.Queue + s.Run
+		}
+	}
+	return took
 }
 
 // Step is what one node did. It is not redacted.

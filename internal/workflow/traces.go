@@ -19,9 +19,11 @@ type Traces struct {
 	calls map[string][]Trace
 	// order has the ids of the calls, the oldest first.
 	order []string
+	// lists are the traces of the last lists, which have no call, the oldest first.
+	lists []Trace
 }
 
-// mostTraces is how many traces of one call are kept.
+// mostTraces is how many traces of one call are kept, and of lists.
 const mostTraces = 100
 
 // NewTraces makes a Traces that keeps those of so many calls. redact takes secrets out
@@ -30,13 +32,20 @@ func NewTraces(calls int, redact func([]byte) []byte) *Traces {
 	return &Traces{most: calls, redact: redact, calls: map[string][]Trace{}}
 }
 
-// Trace keeps a trace. A list that is made for a view has no call, and is not kept.
+// Trace keeps a trace.
 func (s *Traces) Trace(t Trace) {
-	if t.Call == "" || s.most < 1 {
+	if s.most < 1 {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if t.Call == "" {
+		if len(s.lists) >= mostTraces {
+			s.lists = slices.Delete(s.lists, 0, 1)
+		}
+		s.lists = append(s.lists, t)
+		return
+	}
 	kept, known := s.calls[t.Call]
 	if len(kept) >= mostTraces {
 		return
@@ -61,6 +70,32 @@ func (s *Traces) Of(call string) []Trace {
 		kept[i] = kept[i].Redacted(s.redact)
 	}
 	return kept
+}
+
+// Last returns the last traces of a workflow that want wants, the newest first, at most
+// so many. A nil want wants all.
+func (s *Traces) Last(workflow string, most int, want func(*Trace) bool) (found []Trace) {
+	s.mu.Lock()
+	take := func(of []Trace) {
+		for i := len(of) - 1; i >= 0 && len(found) < most; i-- {
+			if of[i].Workflow == workflow && (want == nil || want(&of[i])) {
+				found = append(found, of[i])
+			}
+		}
+	}
+	take(s.lists)
+	listed := len(found)
+	for i := len(s.order) - 1; i >= 0 && len(found) < most; i-- {
+		take(s.calls[s.order[i]])
+	}
+	s.mu.Unlock()
+	if listed > 0 {
+		slices.SortStableFunc(found, func(a, b Trace) int { return b.Started.Compare(a.Started) })
+	}
+	for i := range found {
+		found[i] = found[i].Redacted(s.redact)
+	}
+	return found
 }
 
 // Redacted returns a copy of the trace without what redact takes out of JSON.

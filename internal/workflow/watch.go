@@ -43,7 +43,11 @@ func (l *Library) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	loaded, err := l.fingerprint(ctx, running)
+	off, err := l.store.Switch(ctx)
+	if err != nil {
+		return err
+	}
+	loaded, err := l.fingerprint(ctx, running, off)
 	if err != nil || loaded == l.loaded {
 		return err
 	}
@@ -52,9 +56,10 @@ func (l *Library) catchUp(ctx context.Context) error {
 }
 
 // fingerprint tells whether workflows must be compiled again.
-func (l *Library) fingerprint(ctx context.Context, running []*Definition) (string, error) {
+func (l *Library) fingerprint(ctx context.Context, running []*Definition, off Switch) (string, error) {
 	modules, err := l.store.Modules(ctx)
 	var b strings.Builder
+	_, _ = fmt.Fprintln(&b, "off", off.Off)
 	for _, d := range running {
 		_, _ = fmt.Fprintln(&b, "workflow", d.ID, d.Version, d.UpdatedAt)
 	}

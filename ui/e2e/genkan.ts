@@ -35,7 +35,7 @@ export class Genkan {
 		return new Promise((resolve, reject) => {
 			const read = (text: Buffer) => {
 				this.log += text;
-				const found = this.log.match(/http:\/\/127\.0\.0\.1:\d+/g)?.at(-1);
+				const found = this.log.match(/http:\/\/127\.0\.0\.1:\d+(?=\/mcp)/g)?.at(-1);
 				if (found && this.log.includes("genkan is serving")) {
 					this.ui = `${found}/ui/`;
 					resolve();
@@ -61,10 +61,9 @@ export class Genkan {
 
 	/** rest asks the REST API as the administrator. */
 	async rest<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {
-		const token = readFileSync(join(this.data, "admin-token"), "utf8").trim();
 		const response = await fetch(new URL(`..${path}`, this.ui), {
 			method,
-			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+			headers: { Authorization: `Bearer ${this.token()}`, "Content-Type": "application/json" },
 			body: body === undefined ? undefined : JSON.stringify(body),
 		});
 		const text = await response.text();
@@ -80,11 +79,27 @@ export class Genkan {
 	/** ready waits until all servers are up. */
 	async ready(): Promise<void> {
 		await expect
-			.poll(async () => {
-				const { servers } = await this.rest<{ servers: { name: string; state: string }[] }>("GET", "/v1/servers");
-				return servers.filter((s) => s.state === "starting").map((s) => s.name);
-			})
+			.poll(
+				async () => {
+					const { servers } = await this.rest<{ servers: { name: string; state: string }[] }>("GET", "/v1/servers");
+					return servers.filter((s) => s.state === "starting").map((s) => s.name);
+				},
+				{ timeout: 60_000 },
+			)
 			.toEqual([]);
+	}
+
+	/** signIn signs a browser in with the admin token. */
+	async signIn(page: Page): Promise<void> {
+		const response = await page.request.post(`${this.ui}session`, {
+			data: { token: this.token() },
+			headers: { Origin: new URL(this.ui).origin },
+		});
+		if (!response.ok()) throw new Error(`signing in: ${response.status()} ${await response.text()}`);
+	}
+
+	private token(): string {
+		return readFileSync(join(this.data, "admin-token"), "utf8").trim();
 	}
 
 	/** link is an address that signs in, once. */
@@ -129,7 +144,8 @@ export const test = base.extend<{ genkan: Genkan; signedIn: Page; config: string
 	signedIn: async ({ page, genkan }, use) => {
 		const errors = consoleErrors(page);
 		await genkan.ready();
-		await page.goto(await genkan.link());
+		await genkan.signIn(page);
+		await page.goto(genkan.ui);
 		await expect(page.getByRole("navigation")).toBeVisible();
 		await use(page);
 		expect(errors).toEqual([]);

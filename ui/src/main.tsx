@@ -11,7 +11,7 @@ async function start(): Promise<void> {
 	startTheme();
 	const root = createRoot(document.getElementById("root")!);
 	let problem: unknown;
-	let session: Session | null = null;
+	let session: Session | undefined;
 	try {
 		const code = takeCode();
 		if (code) await signIn({ code }).catch((error) => (problem = error));
@@ -20,7 +20,7 @@ async function start(): Promise<void> {
 		problem = error;
 	}
 	await startLang(session?.language);
-	if (!session) return root.render(<SignIn problem={problem} />);
+	if (!session?.signedIn) return root.render(<SignIn problem={problem} />);
 	startEvents();
 	root.render(<App session={session} />);
 }

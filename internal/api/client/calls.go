@@ -30,7 +30,7 @@ type CallEntry struct {
 	BytesOut    int       `json:"bytesOut"`
 	TokensIn    int       `json:"tokensIn" doc:"About how many tokens a model wrote for the call."`
 	TokensOut   int       `json:"tokensOut" doc:"About how many tokens a model read for the answer."`
-	TokensSaved int       `json:"tokensSaved,omitempty" doc:"About how many tokens the model was spared because the answer was stored and its outline returned."`
+	TokensSaved int       `json:"tokensSaved,omitempty" doc:"About how many tokens the model was spared because the answer was stored and its outline returned. Negative for a call of read_result, which reads some of them after all."`
 	Bodies      string    `json:"bodies" doc:"Whether what was sent and received is kept: kept; off, the configuration said no; local, it is kept only for clients without a token; lost, calls came faster than they could be written; unreadable, it cannot be decrypted."`
 }
 
@@ -120,7 +120,7 @@ type CallSum struct {
 	P95Millis   float64 `json:"p95Millis" doc:"Of 100 calls, 95 took no longer."`
 	TokensIn    int64   `json:"tokensIn"`
 	TokensOut   int64   `json:"tokensOut"`
-	TokensSaved int64   `json:"tokensSaved,omitempty" doc:"About how many tokens models were spared by outlines of large answers."`
+	TokensSaved int64   `json:"tokensSaved,omitempty" doc:"About how many tokens models were spared by outlines of large answers, less what they read with read_result."`
 }
 
 // CallFilter selects calls. Zero values select all.

@@ -15,8 +15,8 @@ import (
 // Event is something that happened.
 type Event struct {
 	ID     string          `json:"id" doc:"Where to resume: in the header Last-Event-ID, or as after."`
-	Topic  string          `json:"topic,omitempty" doc:"calls, servers, tools, config or progress; empty for dropped."`
-	Name   string          `json:"name" doc:"What happened: call.started, call.ended, server.state, tools.changed, config.reloaded, config.failed, progress, or dropped."`
+	Topic  string          `json:"topic,omitempty" doc:"calls, servers, tools, config, progress, workflows or approvals; empty for dropped."`
+	Name   string          `json:"name" doc:"What happened: call.started, call.ended, server.state, tools.changed, config.reloaded, config.failed, progress, workflow.run, workflow.stored, workflow.enabled, workflow.disabled, workflow.deleted, module.stored, module.deleted, workflows.on, workflows.off, approval.opened, approval.closed, or dropped."`
 	Time   time.Time       `json:"time"`
 	Client string          `json:"client,omitempty" doc:"The client whose event it is; empty for everyone's."`
 	Data   json.RawMessage `json:"data,omitempty" doc:"What else there is to say; docs/rest.md has its fields for each name."`
@@ -31,6 +31,9 @@ const (
 	EventConfigReloaded = "config.reloaded"
 	EventConfigFailed   = "config.failed"
 	EventProgress       = "progress"
+	EventWorkflowRun    = "workflow.run"
+	EventApprovalOpened = "approval.opened"
+	EventApprovalClosed = "approval.closed"
 	EventDropped        = "dropped"
 )
 
@@ -100,6 +103,54 @@ type ProgressEvent struct {
 	Finished bool   `json:"finished,omitempty"`
 	// Error is why the work did not succeed.
 	Error string `json:"error,omitempty"`
+}
+
+// The events about a change of workflows or hook modules begin with one of these, and end
+// with what was done: stored, enabled, disabled, deleted, on or off.
+const (
+	EventWorkflow  = "workflow."
+	EventModule    = "module."
+	EventWorkflows = "workflows."
+)
+
+// WorkflowRun is the data of workflow.run.
+type WorkflowRun struct {
+	Workflow   string    `json:"workflow"`
+	Version    int       `json:"version"`
+	Mode       string    `json:"mode"`
+	Call       string    `json:"call,omitempty"`
+	StartedAt  time.Time `json:"startedAt"`
+	TookMillis float64   `json:"tookMillis"`
+	Outcome    string    `json:"outcome"`
+	Changed    bool      `json:"changed"`
+	Sent       bool      `json:"sent"`
+	Detached   bool      `json:"detached,omitempty"`
+}
+
+// WorkflowChange is the data of the events about changes. Version is that of what was
+// stored, enabled or disabled, and By who turned all workflows on or off.
+type WorkflowChange struct {
+	ID      string `json:"id,omitempty"`
+	Version int    `json:"version,omitempty"`
+	By      string `json:"by,omitempty"`
+}
+
+// ApprovalEvent is the data of approval.opened and approval.closed. Its fields are those
+// of Approval.
+type ApprovalEvent struct {
+	ID        string    `json:"id"`
+	Workflow  string    `json:"workflow"`
+	Node      string    `json:"node"`
+	Call      string    `json:"call,omitempty"`
+	Client    string    `json:"client"`
+	Server    string    `json:"server,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	AskedAt   time.Time `json:"askedAt"`
+	ExpiresAt time.Time `json:"expiresAt"`
+	// Decision is how it ended: approved, denied, expired, or canceled with its call. By
+	// is who decided.
+	Decision string `json:"decision,omitempty"`
+	By       string `json:"by,omitempty"`
 }
 
 // DroppedEvent is the data of dropped. Missed is at most how many events the reader

@@ -269,8 +269,9 @@ type SearchFilters struct {
 // FoundTool is a hit.
 type FoundTool struct {
 	Tool
-	Score      float32 `json:"score" doc:"Higher is better; of one search only."`
-	Deprecated bool    `json:"deprecated,omitempty" doc:"The tool's description says that it should not be used any more. Such a tool ranks lower."`
+	Score      float32  `json:"score" doc:"Higher is better; of one search only."`
+	Matched    []string `json:"matched,omitempty" doc:"The words of the query that the tool has, or what stands for them."`
+	Deprecated bool     `json:"deprecated,omitempty" doc:"The tool's description says that it should not be used any more. Such a tool ranks lower."`
 }
 
 // SearchResult is what was found, the best first.

@@ -23,11 +23,53 @@ type Workflow struct {
 	Problems    int       `json:"problemCount" doc:"How many things keep the newest version from being enabled."`
 	Source      string    `json:"source" doc:"Where it is kept: database, or file if it can only be changed in its file."`
 	UpdatedAt   time.Time `json:"updatedAt" doc:"When the newest version was made."`
+	Conditional bool      `json:"conditional,omitempty" doc:"It has match.when, so whether it runs depends on the call."`
 }
 
 // WorkflowList lists the workflows.
 type WorkflowList struct {
 	Workflows []Workflow `json:"workflows" doc:"By order and id."`
+	Off       bool       `json:"off,omitempty" doc:"All workflows are turned off: none runs, whatever enabled says."`
+}
+
+// WorkflowSwitch says whether workflows run at all.
+type WorkflowSwitch struct {
+	On        bool      `json:"on"`
+	ChangedBy string    `json:"changedBy,omitempty" doc:"Who turned them off or on last."`
+	ChangedAt time.Time `json:"changedAt,omitzero"`
+}
+
+// SwitchRequest turns all workflows on or off.
+type SwitchRequest struct {
+	On *bool `json:"on"`
+}
+
+// WorkflowMatches says what a definition is for, as the servers are now.
+type WorkflowMatches struct {
+	Servers     int      `json:"servers" doc:"How many servers have any of it."`
+	Tools       int      `json:"tools" doc:"How many tools, or prompts or resources, as its workflowType says."`
+	Names       []string `json:"names" doc:"The first 100 of them, as server__tool by the servers' own names."`
+	Conditional bool     `json:"conditional,omitempty" doc:"It has match.when, so whether it runs depends on the call."`
+}
+
+// NodeTypes describe what workflows are made of.
+type NodeTypes struct {
+	Nodes    []NodeType      `json:"nodes"`
+	Settings json.RawMessage `json:"settings" doc:"A JSON Schema of what a definition has beside nodes and edges: match, limits, mode and others."`
+}
+
+// NodeType is a type of nodes.
+type NodeType struct {
+	Type        string          `json:"type"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Handles     []string        `json:"handles" doc:"The ways out, for sourceHandle. A condition has its cases besides."`
+	Data        json.RawMessage `json:"data" doc:"A JSON Schema of the node's data."`
+}
+
+// WorkflowRuns lists runs of a workflow.
+type WorkflowRuns struct {
+	Runs []WorkflowTrace `json:"runs" doc:"The newest comes first."`
 }
 
 // WorkflowDetails is a version of a workflow.
@@ -50,12 +92,15 @@ type WorkflowProblem struct {
 type WorkflowCheck struct {
 	Valid    bool              `json:"valid"`
 	Problems []WorkflowProblem `json:"problems"`
+	Matches  WorkflowMatches   `json:"matches"`
 }
 
 // EnableRequest asks for a version to run.
 type EnableRequest struct {
 	Version int  `json:"version,omitempty" doc:"The newest unless said."`
 	Force   bool `json:"force,omitempty" doc:"Enable it though its tests fail. The log notes it."`
+
+	Mode string `json:"mode,omitempty" doc:"enforce, or shadow, which only records what it would have done. A version in the other mode is stored as a new one. As the definition says unless said."`
 }
 
 // RollbackRequest asks for an old version to become the newest.
@@ -98,7 +143,22 @@ type ImportedWorkflow struct {
 
 // WorkflowStats are figures about the nodes of a workflow since genkan started.
 type WorkflowStats struct {
-	Nodes []NodeStats `json:"nodes" doc:"Those that have run, in the order of the definition that runs."`
+	Enforce *RunStats   `json:"enforce,omitempty" doc:"Its runs in this mode."`
+	Shadow  *RunStats   `json:"shadow,omitempty"`
+	Nodes   []NodeStats `json:"nodes" doc:"Those that have run, in the order of the definition that runs."`
+}
+
+// RunStats are figures about runs.
+type RunStats struct {
+	Runs       int64   `json:"runs"`
+	Changed    int64   `json:"changed" doc:"The call, its answer or both."`
+	Denied     int64   `json:"denied"`
+	Failed     int64   `json:"failed" doc:"It failed, and the call was refused."`
+	Passed     int64   `json:"passed" doc:"It failed, and the call passed."`
+	CallFailed int64   `json:"callFailed" doc:"The call itself failed or was canceled."`
+	Dropped    int64   `json:"dropped" doc:"Runs beside calls that did not take place, because too many waited."`
+	P50Millis  float64 `json:"p50Millis" doc:"Half of the last runs took no longer, without the call and without people."`
+	P95Millis  float64 `json:"p95Millis"`
 }
 
 // NodeStats are figures about a node.
@@ -165,12 +225,14 @@ type WorkflowTrace struct {
 	Workflow   string         `json:"workflow"`
 	Version    int            `json:"version"`
 	Mode       string         `json:"mode"`
+	Call       string         `json:"call,omitempty" doc:"The id of the call; nothing for a list that was made for a client."`
+	Client     string         `json:"client,omitempty"`
 	StartedAt  time.Time      `json:"startedAt"`
 	Outcome    string         `json:"outcome" doc:"ok, denied, failed, passed (it failed and let the call pass), call_failed (the call itself failed) or dropped (it did not run, because too much waited)."`
 	Changed    bool           `json:"changed" doc:"Whether the call or its answer was changed."`
 	Sent       bool           `json:"sent" doc:"Whether the call was sent on."`
 	Detached   bool           `json:"detached,omitempty" doc:"It is that of a hook that nobody waited for."`
-	TookMillis float64        `json:"tookMillis" doc:"What its nodes took, without the call."`
+	TookMillis float64        `json:"tookMillis" doc:"What its nodes took, without the call and without people."`
 	Steps      []WorkflowStep `json:"steps"`
 }
 
@@ -221,6 +283,7 @@ type TestedCall struct {
 // checked.
 type ExpectedOutcome struct {
 	Outcome   string          `json:"outcome,omitempty" doc:"ok, denied, failed, passed or unmatched."`
+	Changed   *bool           `json:"changed,omitempty" doc:"Whether the call or its answer is changed."`
 	Reason    string          `json:"reasonContains,omitempty" doc:"A part of the reason why the call is refused."`
 	Arguments json.RawMessage `json:"arguments,omitempty" doc:"What the server receives."`
 	Contains  string          `json:"responseContains,omitempty" doc:"A part of a text in the response."`
@@ -231,7 +294,8 @@ type ExpectedOutcome struct {
 type NewWorkflowTest struct {
 	ID     string             `json:"id,omitempty" doc:"As in the path."`
 	Name   string             `json:"name,omitempty"`
-	Call   NewTestedCall      `json:"call"`
+	From   string             `json:"from,omitempty" doc:"The id of a call of the history, whose call and answer are taken, without secrets. Without expect, the newest version must go on to do what it does now."`
+	Call   NewTestedCall      `json:"call,omitzero"`
 	Answer json.RawMessage    `json:"answer,omitempty" doc:"The result that the server gives; an empty one unless said."`
 	Expect NewExpectedOutcome `json:"expect,omitzero"`
 }
@@ -249,7 +313,9 @@ type WorkflowTests struct {
 
 // RunTestsRequest asks for the tests of a workflow to be run.
 type RunTestsRequest struct {
-	Version int `json:"version,omitempty" doc:"The newest unless said."`
+	Version    int               `json:"version,omitempty" doc:"The newest unless said."`
+	Definition json.RawMessage   `json:"definition,omitempty" doc:"A draft to try in place of what is stored."`
+	Tests      []NewWorkflowTest `json:"tests,omitempty" doc:"Tests to run in place of those that are kept. Each needs an id."`
 }
 
 // WorkflowTestResults are the results of a workflow's tests.
@@ -272,7 +338,7 @@ type WorkflowTestResult struct {
 
 // TestMismatch is something that is not as a test expects it.
 type TestMismatch struct {
-	What string          `json:"what" doc:"outcome, reason, arguments or response."`
+	What string          `json:"what" doc:"outcome, changed, reason, arguments or response."`
 	Want json.RawMessage `json:"want"`
 	Got  json.RawMessage `json:"got"`
 }
@@ -307,6 +373,61 @@ func versionQuery(name string, version int) string {
 		return ""
 	}
 	return "?" + name + "=" + strconv.Itoa(version)
+}
+
+// WorkflowSwitch says whether workflows run at all.
+func (c *Client) WorkflowSwitch(ctx context.Context) (WorkflowSwitch, error) {
+	var out WorkflowSwitch
+	return out, c.do(ctx, http.MethodGet, "/v1/workflows/switch", nil, &out)
+}
+
+// SwitchWorkflows turns all workflows on or off.
+func (c *Client) SwitchWorkflows(ctx context.Context, on bool) (WorkflowSwitch, error) {
+	var out WorkflowSwitch
+	return out, c.do(ctx, http.MethodPut, "/v1/workflows/switch", SwitchRequest{&on}, &out)
+}
+
+// WorkflowTests lists the tests of a workflow.
+func (c *Client) WorkflowTests(ctx context.Context, id string) (WorkflowTests, error) {
+	var out WorkflowTests
+	return out, c.do(ctx, http.MethodGet, workflowPath(id, "/tests"), nil, &out)
+}
+
+// PutWorkflowTest keeps a test with a workflow.
+func (c *Client) PutWorkflowTest(ctx context.Context, id, test string, in NewWorkflowTest) (WorkflowTests, error) {
+	var out WorkflowTests
+	return out, c.do(ctx, http.MethodPut, workflowPath(id, "/tests/"+url.PathEscape(test)), in, &out)
+}
+
+// DeleteWorkflowTest deletes a test of a workflow.
+func (c *Client) DeleteWorkflowTest(ctx context.Context, id, test string) error {
+	var out Done
+	return c.do(ctx, http.MethodDelete, workflowPath(id, "/tests/"+url.PathEscape(test)), nil, &out)
+}
+
+// HookModules lists the hook modules.
+func (c *Client) HookModules(ctx context.Context) (HookModuleList, error) {
+	var out HookModuleList
+	return out, c.do(ctx, http.MethodGet, "/v1/hook-modules", nil, &out)
+}
+
+// HookModule shows a version of a hook module; 0 is the newest.
+func (c *Client) HookModule(ctx context.Context, id string, version int) (HookModule, error) {
+	var out HookModule
+	return out, c.do(ctx, http.MethodGet, "/v1/hook-modules/"+url.PathEscape(id)+versionQuery("version", version), nil, &out)
+}
+
+// PutHookModule stores the next version of a hook module. base is the version that it was
+// made of; 0 for a new one.
+func (c *Client) PutHookModule(ctx context.Context, id string, in NewHookModule, base int) (HookModule, error) {
+	var out HookModule
+	return out, c.do(ctx, http.MethodPut, "/v1/hook-modules/"+url.PathEscape(id)+versionQuery("base", base), in, &out)
+}
+
+// DeleteHookModule deletes a hook module that no workflow uses.
+func (c *Client) DeleteHookModule(ctx context.Context, id string) error {
+	var out Done
+	return c.do(ctx, http.MethodDelete, "/v1/hook-modules/"+url.PathEscape(id), nil, &out)
 }
 
 // Workflows lists the workflows.
@@ -404,5 +525,5 @@ func (c *Client) BacktestWorkflow(ctx context.Context, id string, in BacktestReq
 // newest.
 func (c *Client) RunWorkflowTests(ctx context.Context, id string, version int) (WorkflowTestResults, error) {
 	var out WorkflowTestResults
-	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/tests"), RunTestsRequest{version}, &out)
+	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/tests"), RunTestsRequest{Version: version}, &out)
 }

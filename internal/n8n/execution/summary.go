@@ -337,7 +337,7 @@ func (x *Index) guide(s *summary, req SummaryRequest) guidance {
 		return guidance{say(gateway.Textf("More nodes ran: the example lists the next. Use get_execution_by_node tool to fetch detailed data for a specific node")), next.String()}
 	case s.Collapsed > 0:
 		return guidance{
-			say(gateway.Textf("Use get_execution_by_node tool to fetch detailed data for a specific node. %d nodes are not listed: get_execution with nodeOffset: 0 lists them.", s.Collapsed)),
+			say(gateway.Textf("Use get_execution_by_node tool to fetch detailed data for a specific node. Nodes that are not listed: %d. get_execution with nodeOffset: 0 lists them.", s.Collapsed)),
 			example.String(),
 		}
 	}

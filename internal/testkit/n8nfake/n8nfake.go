@@ -71,6 +71,8 @@ type N8N struct {
 	done       chan struct{}
 	gzip, mcp  bool
 	conns      map[string]bool
+	// next is the n8n behind the fake; nil for none.
+	next http.Handler
 }
 
 // New starts a fake that ends with the test.
@@ -231,7 +233,11 @@ func message(status int, format string, values ...any) reply {
 
 func (f *N8N) serve(w http.ResponseWriter, r *http.Request) {
 	path, ok := strings.CutPrefix(r.URL.Path, "/api/v1")
-	if !ok {
+	switch {
+	case !ok && f.next != nil:
+		f.next.ServeHTTP(w, r)
+		return
+	case !ok:
 		f.trigger(w, r)
 		return
 	}
@@ -246,7 +252,11 @@ func (f *N8N) serve(w http.ResponseWriter, r *http.Request) {
 	fault := f.fault(r.Method, path)
 	var out reply
 	if fault == nil || fault.After || fault.CutOff {
-		out = f.answer(r, path, body)
+		if f.next != nil {
+			out = f.passOn(r, body)
+		} else {
+			out = f.answer(r, path, body)
+		}
 	}
 	compressed := f.gzip
 	f.mu.Unlock()

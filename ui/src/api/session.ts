@@ -1,23 +1,18 @@
 import { base, failureOf } from "./client";
 
 /** Session is who is signed in, and what Genkan says of itself. */
-export type Session = { client: string; admin: boolean; version: string; language?: string };
+export type Session = { signedIn: boolean; client: string; admin: boolean; version: string; language?: string };
 
 const url = new URL("session", base);
 
 async function ask(init?: RequestInit): Promise<Response> {
-	const response = await fetch(url, { ...init, headers: { "Content-Type": "application/json" } });
+	const response = await fetch(url, { ...init, headers: init?.body ? { "Content-Type": "application/json" } : {} });
 	if (!response.ok) throw await failureOf(response);
 	return response;
 }
 
-/** currentSession tells who is signed in; null for nobody. */
-export async function currentSession(): Promise<Session | null> {
-	const response = await fetch(url);
-	if (response.status === 401) return null;
-	if (!response.ok) throw await failureOf(response);
-	return response.json();
-}
+/** currentSession tells whether somebody is signed in, and who. */
+export const currentSession = async (): Promise<Session> => (await ask()).json();
 
 /** signIn begins a session with a one-time code or a token. */
 export const signIn = (by: { code: string } | { token: string }) => ask({ method: "POST", body: JSON.stringify(by) });

@@ -1,7 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { KeyRound, MoreHorizontal, Pencil, Play, Power, RotateCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useLocation, useParams, useSearchParams } from "wouter";
-import { query, refresh, type S } from "@/api/client";
+import { api, query, refresh, type S } from "@/api/client";
 import { ago, clock, number, t, tn, took, whole } from "@/lang";
 import { AddServer, TestResult } from "@/pages/servers/add";
 import { Findings } from "@/pages/servers/findings";
@@ -229,7 +230,19 @@ function Sentence({ server: s }: { server: S["Server"] }) {
 function ToolSwitches({ server }: { server: S["Server"] }) {
 	const { admin } = useSession();
 	const [text, setText] = useState("");
-	const tools = query.useQuery("get", "/v1/tools", { params: { query: { server: server.name, limit: 500 } } });
+	const tools = useQuery({
+		queryKey: ["get", "/v1/tools", "all of", server.name],
+		queryFn: async ({ signal }) => {
+			const all: S["Tool"][] = [];
+			for (let page = 1, pages = 1; page <= pages; page++) {
+				const params = { query: { server: server.name, limit: 100, page } };
+				const { data } = await api.GET("/v1/tools", { params, signal });
+				all.push(...data!.tools);
+				pages = data!.pagination.totalPages;
+			}
+			return { tools: all };
+		},
+	});
 	const enable = query.useMutation("post", "/v1/tools/{name}/enable");
 	const disable = query.useMutation("post", "/v1/tools/{name}/disable");
 	const flip = (tool: S["Tool"], on: boolean) =>
@@ -276,7 +289,11 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 									<Switch
 										on={tool.enabled}
 										disabled={!admin}
-										label={tool.enabled ? t("Switch {name} off", { name: tool.name }) : t("Switch {name} on", { name: tool.name })}
+										label={
+											tool.enabled
+												? t("Switch {name} off", { name: tool.name })
+												: t("Switch {name} on", { name: tool.name })
+										}
 										onChange={(on) => flip(tool, on)}
 									/>
 								</div>
@@ -288,7 +305,10 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 							</p>
 						)}
 						{server.findings?.map((finding) => (
-							<p key={finding.kind + finding.name} className={cx("mt-2 text-sm", finding.suspect ? "text-warn" : "text-muted")}>
+							<p
+								key={finding.kind + finding.name}
+								className={cx("mt-2 text-sm", finding.suspect ? "text-warn" : "text-muted")}
+							>
 								<b className="font-medium">{finding.name}</b>: {finding.notes.join(" ")}
 							</p>
 						))}

@@ -27,6 +27,10 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	const body = bodyOf(draft, server?.definition);
 	const ready = draft.name.trim() !== "" && (draft.kind === "url" ? draft.url.trim() : draft.line.trim()) !== "";
 	const failure = add.error ?? change.error;
+	const pasted = (read.data?.servers ?? []).map(({ name, definition }): S["NewServer"] => ({
+		...(definition as S["NewServer"]),
+		name,
+	}));
 
 	const save = async () => {
 		if (server) await change.mutateAsync({ params: { path: { name: server.name } }, body });
@@ -72,7 +76,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 							look="primary"
 							disabled={!read.data || read.data.servers.length === 0}
 							busy={add.isPending}
-							onClick={() => void saveAll(read.data!.servers.map((one) => one.definition)).catch(() => {})}
+							onClick={() => void saveAll(pasted).catch(() => {})}
 						>
 							{read.data ? tn(read.data.servers.length, "Add {n} server", "Add {n} servers") : t("Add")}
 						</Button>
@@ -112,10 +116,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 					</div>
 					{draft.kind === "command" ? (
 						<>
-							<Field
-								label={t("Command line")}
-								hint={t("No shell runs it. Quote what has spaces.")}
-							>
+							<Field label={t("Command line")} hint={t("No shell runs it. Quote what has spaces.")}>
 								<Input
 									className="font-mono text-[12.5px]"
 									value={draft.line}
@@ -152,7 +153,10 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 				</div>
 			) : (
 				<div className="flex flex-col gap-4">
-					<Field label={t("JSON as any client writes it")} hint={t("From a server's documentation, or a client's file.")}>
+					<Field
+						label={t("JSON as any client writes it")}
+						hint={t("From a server's documentation, or a client's file.")}
+					>
 						<TextArea
 							rows={12}
 							className="font-mono text-[12.5px]"
@@ -168,11 +172,11 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 					{failure && <Problem error={failure} />}
 					{read.data && (
 						<ul className="flex flex-col gap-2">
-							{read.data.servers.map((one) => (
+							{pasted.map((one) => (
 								<li key={one.name} className="rounded-md bg-sunken px-3 py-2">
 									<b className="font-medium">{one.name}</b>
 									<div className="line font-mono text-muted text-xs">
-										{one.definition.url ?? [one.definition.command, ...(one.definition.args ?? [])].join(" ")}
+										{one.url ?? [one.command, ...(one.args ?? [])].join(" ")}
 									</div>
 								</li>
 							))}
@@ -219,7 +223,8 @@ export function TestResult({ result }: { result: S["ServerTest"] }) {
 }
 
 function Pairs({ title, pairs, onChange }: { title: string; pairs: Pair[]; onChange: (pairs: Pair[]) => void }) {
-	const set = (at: number, part: Partial<Pair>) => onChange(pairs.map((pair, i) => (i === at ? { ...pair, ...part } : pair)));
+	const set = (at: number, part: Partial<Pair>) =>
+		onChange(pairs.map((pair, i) => (i === at ? { ...pair, ...part } : pair)));
 	return (
 		<fieldset className="flex flex-col gap-2">
 			<legend className="mb-1 font-medium text-muted text-xs">{title}</legend>
@@ -266,7 +271,8 @@ export const words = (line: string): string[] =>
 		double !== undefined ? double.replace(/\\(.)/g, "$1") : (single ?? plain ?? ""),
 	);
 
-const pairsOf = (map?: object): Pair[] => Object.entries(map ?? {}).map(([name, value]) => ({ name, value: String(value) }));
+const pairsOf = (map?: object): Pair[] =>
+	Object.entries(map ?? {}).map(([name, value]) => ({ name, value: String(value) }));
 
 function draftOf(server: S["Server"]): Draft {
 	const d = server.definition ?? {};
@@ -286,7 +292,8 @@ function bodyOf(draft: Draft, kept: S["ServerDefinition"] = {}): S["NewServer"] 
 	const map = Object.fromEntries(draft.pairs.filter((p) => p.name.trim()).map((p) => [p.name.trim(), p.value]));
 	const { command: _c, args: _a, env: _e, cwd: _w, url: _u, headers: _h, type, ...rest } = kept;
 	const own: S["NewServer"] = { ...(rest as S["NewServer"]), name: draft.name.trim() };
-	if (draft.kind === "url") return { ...own, type, url: draft.url.trim(), ...(draft.pairs.length ? { headers: map as never } : {}) };
+	if (draft.kind === "url")
+		return { ...own, type, url: draft.url.trim(), ...(draft.pairs.length ? { headers: map as never } : {}) };
 	const [command, ...args] = words(draft.line);
 	return {
 		...own,

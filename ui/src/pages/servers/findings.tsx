@@ -51,7 +51,9 @@ function Found({ finding }: { finding: S["DoctorFinding"] }) {
 			say(t("Done. Looking again."));
 			void queries.invalidateQueries();
 		} catch (error) {
-			complain(error instanceof Failure ? error : new Failure(0, "", t("Genkan does not answer. Is it still running?")));
+			complain(
+				error instanceof Failure ? error : new Failure(0, "", t("Genkan does not answer. Is it still running?")),
+			);
 		} finally {
 			setBusy(false);
 		}
@@ -65,7 +67,9 @@ function Found({ finding }: { finding: S["DoctorFinding"] }) {
 			<div className="min-w-0 flex-1 basis-64">
 				<div className="font-medium">{finding.title}</div>
 				{finding.detail && (
-					<div className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm">{finding.detail}</div>
+					<div className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm">
+						{finding.detail}
+					</div>
 				)}
 				{finding.fix && <div className="mt-0.5 text-muted text-sm">{finding.fix}</div>}
 			</div>

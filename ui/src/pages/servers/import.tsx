@@ -8,7 +8,9 @@ export function ImportServers({ onClose }: { onClose: () => void }) {
 	const plan = query.useQuery("get", "/v1/import", {}, { staleTime: 0 });
 	return (
 		<Dialog title={t("Import servers")} onClose={onClose} size="wide">
-			<Loaded query={plan}>{(data) => <Choice plan={data} onClose={onClose} reread={() => void plan.refetch()} />}</Loaded>
+			<Loaded query={plan}>
+				{(data) => <Choice plan={data} onClose={onClose} reread={() => void plan.refetch()} />}
+			</Loaded>
 		</Dialog>
 	);
 }
@@ -76,7 +78,9 @@ function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () 
 									))}
 									{server.project && <Chip tone="warn">{t("came with a project")}</Chip>}
 									{server.secrets ? (
-										<Chip tone="ok">{tn(server.secrets, "{n} secret goes to the vault", "{n} secrets go to the vault")}</Chip>
+										<Chip tone="ok">
+											{tn(server.secrets, "{n} secret goes to the vault", "{n} secrets go to the vault")}
+										</Chip>
 									) : null}
 								</span>
 								<code className="line mt-0.5 block text-muted">

@@ -41,7 +41,7 @@ export default function Servers() {
 		[all, text, broken],
 	);
 	const up = all?.filter((server) => server.state === "ready").length ?? 0;
-	const none = all !== undefined && all.every((server) => server.source === "built-in");
+	const none = all?.every((server) => server.source === "built-in") ?? false;
 
 	const columns: Column<S["Server"]>[] = [
 		{
@@ -58,7 +58,12 @@ export default function Servers() {
 				);
 			},
 		},
-		{ id: "name", title: t("Name"), width: "minmax(120px,220px)", cell: (s) => <b className="font-medium">{s.name}</b> },
+		{
+			id: "name",
+			title: t("Name"),
+			width: "minmax(120px,220px)",
+			cell: (s) => <b className="font-medium">{s.name}</b>,
+		},
 		{
 			id: "about",
 			title: t("About"),
@@ -93,7 +98,10 @@ export default function Servers() {
 		<Page
 			title={t("Servers")}
 			beside={
-				all && !none && <span className="text-muted">{t("{up} of {all} up", { up: number(up), all: number(all.length) })}</span>
+				all &&
+				!none && (
+					<span className="text-muted">{t("{up} of {all} up", { up: number(up), all: number(all.length) })}</span>
+				)
 			}
 			actions={
 				admin && (

@@ -1,3 +1,271 @@
-export default function Unbuilt() {
-	return null;
+import { Play } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { useParams, useSearchParams } from "wouter";
+import { Failure, query, refresh, type S } from "@/api/client";
+import { t, took } from "@/lang";
+import { useSession } from "@/shell/app";
+import { useKeys } from "@/shell/keys";
+import {
+	Button,
+	Cap,
+	Card,
+	Chip,
+	Confirm,
+	CopyButton,
+	complain,
+	Field,
+	Input,
+	Json,
+	LinkButton,
+	Loaded,
+	messageOf,
+	Page,
+	Switch,
+	say,
+	Tabs,
+	TextArea,
+} from "@/ui";
+import { blank, JSONText, type Schema, SchemaForm } from "@/ui/schemaform";
+
+const Markdown = lazy(() => import("@/ui/markdown"));
+const Result = lazy(() => import("@/ui/result"));
+
+type Part = "try" | "schema" | "about";
+
+/** Tool is one tool: what it does, a form to try it, its schema, what is said about it. */
+export default function Tool() {
+	const name = decodeURIComponent(useParams<{ name: string }>().name);
+	const tool = query.useQuery("get", "/v1/tools/{name}", { params: { path: { name } } });
+	return <Loaded query={tool}>{(one) => <Shown key={one.name} tool={one} />}</Loaded>;
+}
+
+function Shown({ tool }: { tool: S["Tool"] }) {
+	const [params, setParams] = useSearchParams();
+	const { admin } = useSession();
+	const part = (params.get("part") as Part | null) ?? "try";
+	const enable = query.useMutation("post", "/v1/tools/{name}/enable");
+	const disable = query.useMutation("post", "/v1/tools/{name}/disable");
+	const flip = (on: boolean) =>
+		(on ? enable : disable).mutate(
+			{ params: { path: { name: tool.name } } },
+			{
+				onError: complain,
+				onSuccess: (done) => {
+					refresh("/v1/tools", "/v1/tools/{name}", "/v1/servers");
+					if (done.warning) say(done.warning);
+				},
+			},
+		);
+	return (
+		<Page
+			title={tool.name}
+			crumb={{ title: t("Tools"), href: "/tools" }}
+			beside={!tool.enabled && <Chip tone="warn">{t("off for everybody")}</Chip>}
+			actions={
+				<>
+					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("Its calls")}</LinkButton>
+					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>{tool.server}</LinkButton>
+					<Switch
+						on={tool.enabled}
+						disabled={!admin}
+						busy={enable.isPending || disable.isPending}
+						label={
+							tool.enabled ? t("Switch {name} off", { name: tool.name }) : t("Switch {name} on", { name: tool.name })
+						}
+						onChange={flip}
+					/>
+				</>
+			}
+		>
+			<div className="mb-4 max-w-[860px] text-[15px] text-muted leading-6">
+				<Suspense fallback={tool.description}>
+					<Markdown text={tool.description} />
+				</Suspense>
+			</div>
+			<Tabs<Part>
+				label={t("About the tool")}
+				className="mb-4"
+				current={part}
+				onChange={(id) => setParams({ part: id }, { replace: true })}
+				tabs={[
+					{ id: "try", title: t("Try it") },
+					{ id: "schema", title: t("Schema") },
+					{ id: "about", title: t("What is said about it") },
+				]}
+			/>
+			{part === "try" && <Trial tool={tool} />}
+			{part === "schema" && (
+				<Card>
+					<Cap>
+						<span>{t("As clients see it")}</span>
+						<CopyButton text={() => JSON.stringify(tool.inputSchema, null, 2)} />
+					</Cap>
+					<Json value={tool.inputSchema} />
+				</Card>
+			)}
+			{part === "about" && <About tool={tool} disabled={!admin} />}
+		</Page>
+	);
+}
+
+/** Trial calls the tool with arguments from a form, and shows the answer. */
+function Trial({ tool }: { tool: S["Tool"] }) {
+	const schema = (tool.inputSchema ?? { type: "object" }) as Schema;
+	const [args, setArgs] = useState<unknown>(() => blank(schema) ?? {});
+	const [way, setWay] = useState<"form" | "json">("form");
+	const [form, setForm] = useState(0);
+	const [asking, ask] = useState(false);
+	const call = query.useMutation("post", "/v1/tools/call");
+	// Whether a tool only reads is what its server says of it.
+	const annotations = (tool as { annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean } }).annotations;
+	const run = () => {
+		ask(false);
+		call.mutate({ body: { name: tool.name, parameters: args } });
+	};
+	const start = () => (annotations?.destructiveHint && !annotations.readOnlyHint ? ask(true) : run());
+	useKeys({ "mod+Enter": () => !call.isPending && start() });
+	const use = (example: S["Example"]) => {
+		setArgs(example.parameters ?? {});
+		setForm(form + 1);
+	};
+	const problem = call.error instanceof Failure ? call.error : undefined;
+	return (
+		<div className="grid items-start gap-4 md:grid-cols-2">
+			<Card>
+				<Cap>
+					<Tabs
+						label={t("How to write the arguments")}
+						className="border-0"
+						tabs={[
+							{ id: "form", title: t("Form") },
+							{ id: "json", title: "JSON" },
+						]}
+						current={way}
+						onChange={setWay}
+					/>
+					<span className="flex gap-2">
+						{tool.examples.map((example) => (
+							<Button key={example.description} size="small" title={example.description} onClick={() => use(example)}>
+								{t("Example")}
+							</Button>
+						))}
+					</span>
+				</Cap>
+				<div className="p-4">
+					{way === "form" ? (
+						<SchemaForm key={form} schema={schema} value={args} onChange={setArgs} />
+					) : (
+						<Field label={t("Arguments")}>
+							<JSONText key={form} rows={14} value={args} onChange={(value) => setArgs(value ?? {})} />
+						</Field>
+					)}
+				</div>
+				<div className="flex items-center gap-3 border-line border-t px-4 py-3">
+					<Button look="primary" busy={call.isPending} onClick={start}>
+						{!call.isPending && <Play />}
+						{t("Run")}
+					</Button>
+					<span className="text-faint text-xs">Ctrl Enter</span>
+					<span className="flex-1" />
+					<CopyButton
+						look="quiet"
+						label="genkan call"
+						text={() => `genkan call ${tool.name} '${JSON.stringify(args).replaceAll("'", `'\\''`)}'`}
+					/>
+				</div>
+			</Card>
+			<Card className="min-w-0">
+				<Cap>
+					<span>{t("Answer")}</span>
+					{call.data && <span>{took(call.data.executionTime)}</span>}
+				</Cap>
+				<div aria-live="polite">
+					{call.isPending && (
+						<p className="px-4 py-6 text-muted">{t("Waiting for {server}…", { server: tool.server })}</p>
+					)}
+					{!call.isPending && problem && (
+						<div role="alert" className="px-4 py-3 text-bad">
+							<p className="whitespace-pre-wrap break-words">{messageOf(problem)}</p>
+							{problem.details !== undefined && <Json className="px-0! text-text" value={problem.details} />}
+						</div>
+					)}
+					{!call.isPending && call.data && (
+						<Suspense fallback={<Json value={call.data.result} />}>
+							{call.data.notice && <p className="px-4 pt-3 text-warn">{call.data.notice}</p>}
+							<Result result={call.data.result} />
+						</Suspense>
+					)}
+					{call.isIdle && <p className="px-4 py-6 text-muted">{t("What the tool answers appears here.")}</p>}
+				</div>
+			</Card>
+			{asking && (
+				<Confirm
+					title={t("Run {name}?", { name: tool.name })}
+					action={t("Run")}
+					danger
+					onClose={() => ask(false)}
+					onConfirm={run}
+				>
+					{t("Its server says that this tool can destroy things.")}
+				</Confirm>
+			)}
+		</div>
+	);
+}
+
+/** About is what people say about the tool, which helps agents to find it. */
+function About({ tool, disabled }: { tool: S["Tool"]; disabled: boolean }) {
+	const change = query.useMutation("patch", "/v1/tools/{name}");
+	const [description, setDescription] = useState(tool.description);
+	const [category, setCategory] = useState(tool.category ?? "");
+	const [tags, setTags] = useState(tool.tags.join(", "));
+	const save = () =>
+		change.mutate(
+			{
+				params: { path: { name: tool.name } },
+				body: {
+					...(description !== tool.description ? { description } : {}),
+					category,
+					tags: tags
+						.split(",")
+						.map((tag) => tag.trim())
+						.filter(Boolean),
+				},
+			},
+			{
+				onError: complain,
+				onSuccess: () => {
+					refresh("/v1/tools", "/v1/tools/{name}");
+					say(t("Saved. Searches use it at once."));
+				},
+			},
+		);
+	return (
+		<Card className="flex max-w-[720px] flex-col gap-4 p-4">
+			<Field
+				label={t("Description")}
+				hint={t("Shown to agents in place of the server's. Empty gives the word back to the server.")}
+			>
+				<TextArea
+					rows={6}
+					disabled={disabled}
+					value={description}
+					onChange={(event) => setDescription(event.target.value)}
+				/>
+			</Field>
+			<div className="grid gap-4 sm:grid-cols-2">
+				<Field label={t("Category")}>
+					<Input disabled={disabled} value={category} onChange={(event) => setCategory(event.target.value)} />
+				</Field>
+				<Field label={t("Tags, with commas between them")}>
+					<Input disabled={disabled} value={tags} onChange={(event) => setTags(event.target.value)} />
+				</Field>
+			</div>
+			<div>
+				<Button look="primary" disabled={disabled} busy={change.isPending} onClick={save}>
+					{t("Save")}
+				</Button>
+			</div>
+		</Card>
+	);
 }

@@ -1,3 +1,170 @@
-export default function Unbuilt() {
-	return null;
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Plug } from "lucide-react";
+import { useDeferredValue, useState } from "react";
+import { useLocation, useSearchParams } from "wouter";
+import { api, query, type S } from "@/api/client";
+import { number, t, tn } from "@/lang";
+import { Chip, type Column, cx, Dot, Empty, LinkButton, List, Loading, Page, Problem, SearchBox, Select } from "@/ui";
+
+type Row = S["Tool"] & Partial<Pick<S["FoundTool"], "score" | "matched" | "deprecated">>;
+
+/** Tools is the catalog: all tools, or those that a search finds, as agents search. */
+export default function Tools() {
+	const [, go] = useLocation();
+	const [params, setParams] = useSearchParams();
+	const [selected, select] = useState<string>();
+	const text = params.get("q") ?? "";
+	const server = params.get("server") ?? "";
+	const wanted = useDeferredValue(text.trim());
+	const set = (name: string, value: string) =>
+		setParams(
+			(old) => {
+				if (value) old.set(name, value);
+				else old.delete(name);
+				return old;
+			},
+			{ replace: true },
+		);
+	const servers = query.useQuery("get", "/v1/servers");
+	const pages = useInfiniteQuery({
+		queryKey: ["get", "/v1/tools", "pages", server],
+		initialPageParam: 1,
+		queryFn: async ({ pageParam, signal }) => {
+			const params = { query: { limit: 100, page: pageParam, ...(server ? { server } : {}) } };
+			return (await api.GET("/v1/tools", { params, signal })).data!;
+		},
+		getNextPageParam: ({ pagination: at }) => (at.page < at.totalPages ? at.page + 1 : undefined),
+		enabled: wanted === "",
+	});
+	const found = query.useQuery(
+		"post",
+		"/v1/tools/search",
+		{ body: { query: wanted, limit: 100, ...(server ? { filters: { server } } : {}) } },
+		{ enabled: wanted !== "", placeholderData: (before: unknown) => before as never },
+	);
+	const searching = wanted !== "";
+	const rows: Row[] | undefined = searching ? found.data?.results : pages.data?.pages.flatMap((page) => page.tools);
+	const error = searching ? found.error : pages.error;
+	const total = searching ? found.data?.results.length : pages.data?.pages[0]?.pagination.total;
+	const best = searching ? (rows?.[0]?.score ?? 1) : 1;
+
+	const columns: Column<Row>[] = [
+		{
+			id: "name",
+			title: t("Tool"),
+			width: "minmax(0,320px)",
+			cell: (tool) => (
+				<span className={cx("flex items-center gap-2", !tool.enabled && "opacity-60")}>
+					<Dot tone={tool.enabled ? "ok" : "idle"} title={tool.enabled ? t("on") : t("off for everybody")} />
+					<span className="line font-medium">{tool.name}</span>
+				</span>
+			),
+		},
+		{
+			id: "description",
+			title: t("What it does"),
+			width: "minmax(0,1fr)",
+			wide: true,
+			cell: (tool) => <span className="text-muted">{tool.description}</span>,
+		},
+		{
+			id: "why",
+			title: searching ? t("Why") : t("Labels"),
+			width: searching ? "220px" : "160px",
+			wide: true,
+			cell: (tool) =>
+				searching ? (
+					<span
+						className="flex items-center gap-2 text-muted text-xs"
+						title={`${t("Score")} ${tool.score?.toFixed(2)}`}
+					>
+						<span aria-hidden className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-sunken">
+							<span
+								className="block h-full bg-accent"
+								style={{ width: `${Math.round((100 * (tool.score ?? 0)) / (best || 1))}%` }}
+							/>
+						</span>
+						<span className="line">{tool.matched?.join(", ") ?? t("by meaning")}</span>
+					</span>
+				) : (
+					<span className="flex gap-1">
+						{tool.category && <Chip>{tool.category}</Chip>}
+						{tool.tags.slice(0, 2).map((tag) => (
+							<Chip key={tag}>{tag}</Chip>
+						))}
+					</span>
+				),
+		},
+		{
+			id: "server",
+			title: t("Server"),
+			width: "112px",
+			right: true,
+			cell: (tool) => (
+				<button type="button" className="text-muted hover:text-text" onClick={() => set("server", tool.server)}>
+					{tool.server}
+				</button>
+			),
+		},
+	];
+	return (
+		<Page
+			title={t("Tools")}
+			beside={
+				total !== undefined && (
+					<span className="text-muted">
+						{searching ? tn(total, "{n} found", "{n} found") : tn(total, "{n} tool", "{n} tools")}
+					</span>
+				)
+			}
+		>
+			<div className="mb-2 flex flex-wrap items-center gap-2">
+				<SearchBox
+					className="w-full sm:w-96"
+					label={t("What should the tool do?")}
+					value={text}
+					onChange={(value) => set("q", value)}
+				/>
+				<Select aria-label={t("Server")} value={server} onChange={(event) => set("server", event.target.value)}>
+					<option value="">{t("All servers")}</option>
+					{servers.data?.servers.map((one) => (
+						<option key={one.name}>{one.name}</option>
+					))}
+				</Select>
+				{searching && found.data && found.data.confidence < 0.16 && (
+					<Chip tone="warn" title={t("An agent that searches is told that nothing fits.")}>
+						{t("Nothing fits well")} · {number(Math.round(found.data.confidence * 100))}%
+					</Chip>
+				)}
+			</div>
+			{error ? (
+				<Problem error={error} retry={() => void (searching ? found : pages).refetch()} />
+			) : rows ? (
+				<List
+					label={t("Tools")}
+					rows={rows}
+					columns={columns}
+					rowKey={(tool) => tool.name}
+					selected={selected}
+					onSelect={select}
+					onOpen={(tool) => go(`/tools/${encodeURIComponent(tool.name)}`)}
+					onEnd={!searching && pages.hasNextPage && !pages.isFetching ? () => void pages.fetchNextPage() : undefined}
+					height="calc(100dvh - 164px)"
+					empty={
+						<Empty
+							icon={<Plug />}
+							title={searching ? t("No tool has these words") : t("No tools yet")}
+							actions={!searching && <LinkButton href="/servers?add=import">{t("Import servers")}</LinkButton>}
+						>
+							{searching
+								? t("Say what it should do in other words; English and Japanese both work.")
+								: t("Tools come with servers.")}
+						</Empty>
+					}
+				/>
+			) : (
+				<Loading />
+			)}
+		</Page>
+	);
 }

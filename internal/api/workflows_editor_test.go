@@ -1,0 +1,150 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"genkan/internal/api/client"
+)
+
+// lastCall returns the id of the newest call.
+func (d door) lastCall(t *testing.T) string {
+	t.Helper()
+	var list client.CallList
+	if err := json.Unmarshal([]byte(d.send("GET", "/v1/calls", "").body), &list); err != nil || len(list.Calls) == 0 {
+		t.Fatalf("%v, %d calls", err, len(list.Calls))
+	}
+	return list.Calls[0].ID
+}
+
+// What an editor asks about workflows: which apply, what they are for, what they did.
+func TestWorkflowsForEditors(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	d.waitReady()
+	mine := strings.Replace(hooked("mine", `if (ctx.request.params.arguments.text == "no") return {action: "deny"}`), `"match":{`, `"order":-1,"match":{"clients":["admin"],"when":"true",`, 1)
+	draft := hooked("new", `ctx.request.params.arguments.text = "draft"`)
+	test := `{"id":"t","call":{"params":{"name":"fault__echo","arguments":{"text":"a"}}},"expect":{"changed":true,"arguments":{"text":"draft"}}}`
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/all", body: strings.Replace(hooked("all", ""), `"match":{"tools":["fault__echo"]},`, "", 1), status: 200},
+		{method: "PUT", path: "/v1/workflows/mine", body: mine, status: 200},
+		{method: "GET", path: "/v1/workflows?tool=fault__echo", status: 200, has: []string{`{"workflows":[]}`}}, // none is enabled
+		{method: "POST", path: "/v1/workflows/all/enable", body: `{"mode":"shadow"}`, status: 200, has: []string{`"mode":"shadow"`, `"runningVersion":2`}},
+		{method: "POST", path: "/v1/workflows/mine/enable", body: `{"mode":"enforce"}`, status: 200, has: []string{`"mode":"enforce"`, `"runningVersion":1`}},
+		{method: "POST", path: "/v1/workflows/mine/enable", body: `{"mode":"on"}`, status: 400, has: []string{"mode must be enforce or shadow"}},
+		{method: "GET", path: "/v1/workflows?tool=fault__echo&client=admin", status: 200, has: []string{`{"workflows":[{"id":"mine"`, `"conditional":true},{"id":"all"`}},
+		{method: "GET", path: "/v1/workflows?tool=fault__echo&client=bob", status: 200, has: []string{`{"workflows":[{"id":"all"`}, hasNot: []string{`"id":"mine"`}},
+		{method: "GET", path: "/v1/workflows?tool=fault__pid", status: 200, has: []string{`{"workflows":[{"id":"all"`}, hasNot: []string{`"id":"mine"`}},
+		{method: "GET", path: "/v1/workflows?tool=fault__nothing", status: 404, has: []string{`there is no tool \"fault__nothing\"`}},
+		// What a definition is for.
+		{method: "POST", path: "/v1/workflows/validate", body: mine, status: 200, has: []string{`"matches":{"servers":1,"tools":1,"names":["fault__echo"],"conditional":true}`}},
+		{method: "POST", path: "/v1/workflows/validate", body: `{"workflowType":"tools/call","match":{"tools":["fault__echo*","fault__pid"]}}`, status: 200, has: []string{`"valid":false`, `"servers":1,"tools":`, `"fault__pid"`}},
+		{method: "POST", path: "/v1/workflows/validate", body: `{"workflowType":"tools/call","match":{"servers":["other"]}}`, status: 200, has: []string{`"servers":0,"tools":0,"names":[]`}},
+		// What it did.
+		echo("a").answered(200), echo("no").answered(403),
+		{method: "GET", path: "/v1/workflows/mine/runs", status: 200, has: []string{`{"runs":[{"workflow":"mine","version":1,"mode":"enforce","call":"`, `"client":"admin"`, `"outcome":"denied"`, `"outcome":"ok"`}},
+		{method: "GET", path: "/v1/workflows/mine/runs?outcome=denied", status: 200, has: []string{`"outcome":"denied"`}, hasNot: []string{`"outcome":"ok"`}},
+		{method: "GET", path: "/v1/workflows/mine/runs?limit=1", status: 200, has: []string{`"outcome":"denied"`}, hasNot: []string{`"outcome":"ok"`}},
+		{method: "GET", path: "/v1/workflows/mine/runs?outcome=odd", status: 400, has: []string{"must be one of"}},
+		{method: "GET", path: "/v1/workflows/none/runs", status: 404},
+		{method: "GET", path: "/v1/workflows/mine/stats", status: 200, has: []string{`{"enforce":{"runs":2,"changed":0,"denied":1,"failed":0,"passed":0,`, `"nodes":[{"node":"hook","runs":2`}},
+		// A draft and tests that are not stored.
+		{method: "POST", path: "/v1/workflows/new/tests", body: `{"definition":` + draft + `}`, status: 200, has: []string{`{"passed":0,"failed":0,"tests":[]}`}},
+		{method: "POST", path: "/v1/workflows/new/tests", body: `{"definition":` + draft + `,"tests":[` + test + `]}`, status: 200, has: []string{`"passed":1,"failed":0`}},
+		{method: "POST", path: "/v1/workflows/mine/tests", body: `{"tests":[` + test + `]}`, status: 200, has: []string{`{"what":"changed","want":true,"got":false}`}},
+		{method: "POST", path: "/v1/workflows/new/tests", body: `{}`, status: 404},
+		{method: "POST", path: "/v1/workflows/mine/tests", body: `{"tests":[{"id":"a b","call":{"params":{}}}]}`, status: 400, has: []string{"cannot be an id"}},
+		{method: "POST", path: "/v1/workflows/mine/tests", body: `{"version":1,"definition":{}}`, status: 400, has: []string{"either definition or version"}},
+		{method: "GET", path: "/v1/workflow-nodes", status: 200, has: []string{`{"nodes":[{"type":"start","title":"Start"`, `"settings":{`, `"handles":["out","denied","error"]`}},
+		{method: "GET", path: "/v1/workflow-nodes/genkan.d.ts", status: 200, has: []string{"declare function mapText"}},
+	})
+}
+
+// A call of the history becomes a test, without what is secret in it.
+func TestARecordedCallBecomesATest(t *testing.T) {
+	t.Parallel()
+	const secret = "sup3r-canary-value-9471"
+	d := openDoor(t, nil)
+	d.send("PUT", "/v1/secrets/KEY", `{"value":"`+secret+`"}`).want(t, 200, nil, nil)
+	d.waitReady()
+	script := `const a = ctx.request.params.arguments; console.log("` + secret + `"); if (a.text.startsWith("no")) return {action: "deny", reason: "` + secret + `"}; a.text += "!"`
+	d.send("POST", "/v1/tools/call", echo("a "+secret).body).want(t, 200, nil, nil)
+	call := d.lastCall(t)
+	d.send("POST", "/v1/tools/call", `{"name":"fault__nothing"}`)
+	unsent := d.lastCall(t)
+	put := func(name, body string) spoken {
+		return spoken{method: "PUT", path: "/v1/workflows/w/tests/" + name, body: body}
+	}
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", script), status: 200},
+		put("now", `{"from":"`+call+`"}`).answered(200, `"server":"fault","tool":"echo"`, `"client":"admin"`, `"expect":{"outcome":"ok","changed":true}`),
+		put("denied", `{"from":"`+call+`","expect":{"outcome":"denied"}}`).answered(200, `"id":"denied"`),
+		put("x", `{"from":"`+call+`","call":{"params":{}}}`).answered(400, "either from, or call and answer"),
+		put("x", `{"from":"`+unsent+`"}`).answered(409, "did not reach a server"),
+		put("x", `{"from":"AAAAAA-1"}`).answered(404, "there is no call"),
+		put("x", `{}`).answered(400, "call.params"),
+	})
+	d.send("GET", "/v1/workflows/w/tests", "").want(t, 200, []string{"redacted"}, []string{secret})
+	d.send("POST", "/v1/workflows/w/tests", `{}`).want(t, 200, []string{`"passed":1,"failed":1`, `"want":"denied","got":"ok"`, "redacted"}, []string{secret})
+	denies := `{"tests":[{"id":"t","call":{"params":{"name":"fault__echo","arguments":{"text":"no"}}},"expect":{"outcome":"ok"}}]}`
+	d.send("POST", "/v1/workflows/w/tests", denies).want(t, 200, []string{`"outcome":"denied"`, `"reason":`}, []string{secret})
+}
+
+// A call of a tool that a workflow has renamed is found again.
+func TestReplayOfARenamedTool(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, map[string]any{"record": map[string]any{"bodies": "all"}})
+	d.waitReady()
+	token := d.newToken()
+	rename := strings.NewReplacer(`"workflowType":"tools/call"`, `"workflowType":"tools/list"`,
+		`{"source":"start","target":"hook"},{"source":"hook","target":"call"},{"source":"call","target":"end"}`,
+		`{"source":"start","target":"call"},{"source":"call","target":"hook"},{"source":"hook","target":"end"}`).
+		Replace(hooked("rename", `for (const t of ctx.response.tools) { t.name = "say"; t.annotations = {readOnlyHint: false} }`))
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/rename", body: rename, status: 200, has: []string{`"problems":[]`}},
+		{method: "POST", path: "/v1/workflows/rename/enable", body: `{}`, status: 200},
+		{method: "POST", path: "/v1/tools/call", body: `{"name":"fault__say","parameters":{"text":"a"}}`, headers: []string{"Authorization", "Bearer " + token}, status: 200},
+	})
+	guard := strings.Replace(hooked("guard", `return {action: "deny", reason: "found"}`), `"match":{`, `"match":{"annotations":{"readOnlyHint":true},`, 1)
+	body := fmt.Sprintf(`{"call":%q,"definition":%s}`, d.lastCall(t), guard)
+	d.send("POST", "/v1/workflows/guard/replay", body).want(t, 200, []string{`"matched":true`, "found"}, nil)
+	d.send("GET", "/v1/workflows/rename/runs", "").want(t, 200, []string{`"workflow":"rename"`, `"outcome":"ok"`}, []string{`"call":`})
+}
+
+// All workflows stop at once, and who did it is known.
+func TestAllWorkflowsAreTurnedOff(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	d.speak(t, []spoken{
+		{method: "GET", path: "/v1/workflows/switch", status: 200, has: []string{`{"on":true}`}},
+		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", `return {action: "deny"}`), status: 200},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200},
+		echo("a").answered(403),
+		{method: "PUT", path: "/v1/workflows/switch", body: `{}`, status: 400, has: []string{`"field":"on"`}},
+		{method: "PUT", path: "/v1/workflows/switch", body: `{"on":false}`, status: 200, has: []string{`{"on":false,"changedBy":"admin","changedAt":"`}},
+		echo("a").answered(200),
+		{method: "GET", path: "/v1/workflows", status: 200, has: []string{`"enabled":true`, `"off":true`}},
+		{method: "GET", path: "/v1/workflows?tool=fault__echo", status: 200, has: []string{`"workflows":[]`, `"off":true`}},
+		{method: "PUT", path: "/v1/workflows/switch", body: `{"on":true}`, status: 200, has: []string{`{"on":true,"changedBy":"admin"`}},
+		echo("a").answered(403),
+		{method: "POST", path: "/v1/workflows/import", body: hooked("switch", ""), status: 400, has: []string{`\"switch\" cannot be the id of a workflow`}},
+	})
+	d.send("PUT", "/v1/workflows/switch", `{"on":false}`, "Authorization", "Bearer "+d.newToken()).want(t, 403, nil, nil)
+}
+
+// A request may be as large as a definition may be.
+func TestLargeDefinitions(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	sized := func(n int) string {
+		return strings.Replace(hooked("w", ""), `"name":`, `"description":"`+strings.Repeat("x", n)+`","name":`, 1)
+	}
+	large := sized(3 << 20)
+	d.send("PUT", "/v1/workflows/w", large).want(t, 200, []string{`"problems":[]`}, nil)
+	d.send("POST", "/v1/workflows/w/tests", `{"definition":`+large+`}`).want(t, 200, nil, nil)
+	d.send("PUT", "/v1/workflows/w?base=1", sized(5<<20)).want(t, 400, []string{"larger than 4 MB"}, nil)
+	d.send("PUT", "/v1/workflows/w?base=1", sized(17<<20)).want(t, 413, []string{"larger than 16 MiB"}, nil)
+	d.send("POST", "/v1/tools/search", `{"query":"`+strings.Repeat("x", 2<<20)+`"}`).want(t, 413, []string{"larger than 1 MiB"}, nil)
+}

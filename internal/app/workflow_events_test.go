@@ -1,0 +1,117 @@
+package app
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"genkan/internal/api/client"
+	"genkan/internal/workflow"
+)
+
+// Runs, changes and approvals reach administrators who follow events, without what was
+// sent and received, and they are counted.
+func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-Wq7Rt2Zp9"
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.waitReady("one")
+	var made struct{ Token string }
+	if err := json.Unmarshal([]byte(h.must(http.MethodPost, "/v1/tokens", `{"name":"alice"}`, http.StatusCreated)), &made); err != nil {
+		t.Fatal(err)
+	}
+	admin, alice := watch(t, h.token, h.overHTTP), watch(t, made.Token, h.overHTTP)
+	h.opened(admin, alice)
+
+	h.use("loud", `{"tools":["one__echo"]}`, `const a = ctx.request.params.arguments; if (a.text == "no") return {action: "deny", reason: "no"}; a.text += "!"`, "")
+	admin.until("workflow.stored", `"id":"loud","version":1`)
+	admin.until("workflow.enabled", `"id":"loud","version":1`)
+	h.mustCall("one__echo", `{"text":"`+canary+`"}`)
+	ran := admin.until(client.EventWorkflowRun, `"workflow":"loud","version":1,"mode":"enforce"`, `"outcome":"ok","changed":true,"sent":true`)
+	calls := h.recorded(everything)
+	if last := calls[len(calls)-1]; !strings.Contains(string(ran.Data), `"call":"`+last.ID+`"`) || ran.Client != "admin" || ran.Topic != "workflows" || strings.Contains(string(ran.Data), canary) {
+		t.Errorf("got %+v of call %s", ran, last.ID)
+	}
+	if _, err := h.call("one__echo", `{"text":"no"}`); err == nil {
+		t.Error("it is not denied")
+	}
+	admin.until(client.EventWorkflowRun, `"outcome":"denied"`, `"sent":false`)
+
+	h.must(http.MethodPost, "/v1/workflows/loud/disable", "", http.StatusOK)
+	admin.until("workflow.disabled", `"id":"loud","version":1`)
+	h.enable(approving)
+	for _, how := range []string{"approved", "denied", "expired"} {
+		if how == "expired" {
+			h.enable(strings.Replace(approving, `"May it?"`, `"May it?","timeoutMs":1`, 1))
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = h.call("one__echo", `{"text":"`+canary+`"}`)
+		}()
+		opened := admin.until(client.EventApprovalOpened, `"workflow":"ask","node":"person"`, `"tool":"one__echo"`)
+		var pending client.ApprovalEvent
+		if err := json.Unmarshal(opened.Data, &pending); err != nil || opened.Topic != "approvals" || strings.Contains(string(opened.Data), canary) {
+			t.Errorf("%v: %+v", err, opened)
+		}
+		if how != "expired" {
+			if err := h.workflows.desk.Decide(t.Context(), pending.ID, "boss", how == "approved"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		admin.until(client.EventApprovalClosed, `"id":"`+pending.ID+`"`, `"decision":"`+how+`"`)
+		<-done
+	}
+	h.must(http.MethodDelete, "/v1/workflows/ask", "", http.StatusOK)
+	admin.until("workflow.deleted", `"id":"ask"`)
+
+	// Clients follow none of it.
+	h.publishReload(nil)
+	for {
+		e := <-alice.events
+		if e.Topic == "workflows" || e.Topic == "approvals" {
+			t.Errorf("a client got %+v", e)
+		}
+		if len(alice.events) == 0 {
+			break
+		}
+	}
+
+	h.must(http.MethodPost, "/v1/workflows/loud/enable", `{}`, http.StatusOK)
+	h.mustCall("one__echo", `{"text":"a"}`)
+	if _, err := h.call("one__echo", `{"text":"no"}`); err == nil {
+		t.Error("it is not denied")
+	}
+	metrics := h.must(http.MethodGet, "/metrics", "", http.StatusOK)
+	for _, line := range []string{
+		`genkan_workflow_runs_total{mode="enforce",outcome="ok",workflow="loud"} 1`,
+		`genkan_workflow_runs_total{mode="enforce",outcome="denied",workflow="loud"} 1`,
+		`genkan_workflow_runs_total{mode="enforce",outcome="failed",workflow="loud"} 0`,
+		`genkan_workflow_changed_total{mode="enforce",workflow="loud"} 1`,
+		`genkan_workflow_duration_seconds_count{mode="enforce",workflow="loud"} 2`,
+		`genkan_workflow_duration_seconds_bucket{mode="enforce",workflow="loud",le="30"} 2`,
+		`genkan_script_queue{pool="hooks"} 0`, `genkan_script_workers{pool="hooks",state="running"} 0`, `genkan_approvals_pending 0`, `genkan_workflows_off 0`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+}
+
+// However many workflows there are, the number of labels is bounded.
+func TestMetricsOfWorkflowsAreBounded(t *testing.T) {
+	t.Parallel()
+	all := map[workflow.WorkflowAndMode]workflow.RunStats{}
+	for i := range 1000 {
+		all[workflow.WorkflowAndMode{Workflow: strconv.Itoa(i), Shadow: i%2 == 0}] = workflow.RunStats{Runs: 1, Denied: 1}
+	}
+	out, runs := measured(all), int64(0)
+	for _, r := range out {
+		runs += r.Runs
+	}
+	if len(out) > mostMeasured+2 || runs != 1000 || out[workflow.WorkflowAndMode{Workflow: otherWorkflows}].Denied == 0 {
+		t.Errorf("%d, %d runs", len(out), runs)
+	}
+}

@@ -1,0 +1,21 @@
+export default {
+	"About the tool": "ツールについて",
+	Schema: "スキーマ",
+	"What is said about it": "説明と分類",
+	"As clients see it": "クライアントから見える内容",
+	"How to write the arguments": "引数の書き方",
+	Example: "例",
+	Arguments: "引数",
+	Run: "実行",
+	Answer: "答え",
+	"Waiting for {server}…": "{server} の答えを待っています…",
+	"What the tool answers appears here.": "ツールの答えがここに出ます。",
+	"Run {name}?": "{name} を実行しますか?",
+	"Its server says that this tool can destroy things.": "このツールは何かを壊すことがある、とサーバーが示しています。",
+	"Saved. Searches use it at once.": "保存しました。検索にはすぐに反映されます。",
+	Description: "説明",
+	"Shown to agents in place of the server's. Empty gives the word back to the server.":
+		"サーバーの説明の代わりにエージェントに見せます。空にするとサーバーの説明に戻ります。",
+	Category: "分類",
+	"Tags, with commas between them": "タグ(カンマ区切り)",
+} as Record<string, string>;

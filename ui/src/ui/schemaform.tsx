@@ -1,0 +1,466 @@
+import { Plus, Trash2 } from "lucide-react";
+import { type ReactNode, useId, useState } from "react";
+import { t } from "../lang";
+import { Button, cx, Field, Input, Select, Switch, TextArea } from "./basics";
+
+/** Schema is the part of JSON Schema that a form understands. What it does not
+ * understand is written as JSON. */
+export type Schema = {
+	type?: string | string[];
+	title?: string;
+	description?: string;
+	properties?: Record<string, Schema>;
+	required?: string[];
+	items?: Schema | boolean;
+	enum?: unknown[];
+	const?: unknown;
+	default?: unknown;
+	examples?: unknown[];
+	format?: string;
+	oneOf?: Schema[];
+	anyOf?: Schema[];
+	allOf?: Schema[];
+	additionalProperties?: Schema | boolean;
+	minimum?: number;
+	maximum?: number;
+	maxLength?: number;
+	$ref?: string;
+	$defs?: Record<string, Schema>;
+	definitions?: Record<string, Schema>;
+};
+
+type Props = { schema: Schema; value: unknown; onChange: (value: unknown) => void; root: Schema; depth: number };
+
+/** SchemaForm is a form for a value that a JSON Schema describes. What the server finds
+ * wrong with the value is shown elsewhere: the form has no rules of its own. */
+export function SchemaForm({
+	schema,
+	value,
+	onChange,
+}: {
+	schema: Schema;
+	value: unknown;
+	onChange: (value: unknown) => void;
+}) {
+	const known = resolve(schema, schema);
+	if (Object.keys(known.properties ?? {}).length === 0 && !known.oneOf && !known.anyOf && !known.additionalProperties)
+		return <p className="text-muted">{t("It takes no arguments.")}</p>;
+	return <Members schema={known} value={value} onChange={onChange} root={schema} depth={0} />;
+}
+
+/** resolve follows references within the schema, and joins allOf. */
+function resolve(schema: Schema, root: Schema, seen = 0): Schema {
+	if (seen > 20) return {};
+	if (schema.$ref?.startsWith("#/")) {
+		let at: unknown = root;
+		for (const key of schema.$ref.slice(2).split("/"))
+			at = (at as Record<string, unknown> | undefined)?.[key.replace(/~1/g, "/").replace(/~0/g, "~")];
+		const { $ref: _, ...rest } = schema;
+		return { ...resolve((at as Schema | undefined) ?? {}, root, seen + 1), ...rest };
+	}
+	if (!schema.allOf) return schema;
+	const parts = schema.allOf.map((part) => resolve(part, root, seen + 1));
+	return {
+		...schema,
+		allOf: undefined,
+		type: schema.type ?? parts.find((part) => part.type)?.type,
+		properties: Object.assign({}, schema.properties, ...parts.map((part) => part.properties ?? {})),
+		required: [...(schema.required ?? []), ...parts.flatMap((part) => part.required ?? [])],
+	};
+}
+
+/** typeOf is the type that a form field has; null beside another type means that the
+ * value may be left out. */
+function typeOf(schema: Schema): string {
+	const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((one) => one && one !== "null");
+	if (types.length === 1) return types[0]!;
+	if (types.length === 0 && schema.properties) return "object";
+	if (types.length === 0 && schema.items) return "array";
+	return "any";
+}
+
+/** choicesOf are the alternatives of a schema, without null. */
+const choicesOf = (schema: Schema, root: Schema): Schema[] =>
+	(schema.oneOf ?? schema.anyOf ?? []).map((one) => resolve(one, root)).filter((one) => one.type !== "null");
+
+/** blank is a value to begin with: what is required, and what has a default. */
+export function blank(schema: Schema, root: Schema = schema): unknown {
+	const known = resolve(schema, root);
+	if (known.default !== undefined) return known.default;
+	if (known.const !== undefined) return known.const;
+	if (typeOf(known) !== "object") return undefined;
+	const out: Record<string, unknown> = {};
+	for (const [name, part] of Object.entries(known.properties ?? {})) {
+		const inner = resolve(part, root);
+		const value =
+			inner.default !== undefined || inner.const !== undefined || known.required?.includes(name)
+				? blank(inner, root)
+				: undefined;
+		if (value !== undefined) out[name] = value;
+	}
+	return out;
+}
+
+function Members({ schema, value, onChange, root, depth }: Props) {
+	const object = (value && typeof value === "object" && !Array.isArray(value) ? value : {}) as Record<string, unknown>;
+	const names = Object.keys(schema.properties ?? {});
+	const required = new Set(schema.required);
+	names.sort((a, b) => Number(required.has(b)) - Number(required.has(a)));
+	const set = (name: string, to: unknown) => {
+		const next = { ...object };
+		if (to === undefined) delete next[name];
+		else next[name] = to;
+		onChange(next);
+	};
+	return (
+		<div className={cx("flex flex-col gap-4", depth > 0 && "border-line border-l-2 pl-4")}>
+			{names.map((name) => (
+				<Member
+					key={name}
+					name={name}
+					required={required.has(name)}
+					schema={resolve(schema.properties![name]!, root)}
+					value={object[name]}
+					onChange={(to) => set(name, to)}
+					root={root}
+					depth={depth}
+				/>
+			))}
+			{schema.additionalProperties && typeof schema.additionalProperties === "object" && (
+				<Others
+					schema={schema.additionalProperties}
+					known={names}
+					object={object}
+					onChange={onChange}
+					root={root}
+					depth={depth}
+				/>
+			)}
+		</div>
+	);
+}
+
+function Member({ name, required, ...props }: Props & { name: string; required: boolean }) {
+	const { schema, value, onChange } = props;
+	const label = (
+		<>
+			<span className="font-mono text-text">
+				{schema.title && schema.title !== name ? `${schema.title} (${name})` : name}
+			</span>{" "}
+			{required ? <span className="text-bad">{t("needed")}</span> : ""}
+		</>
+	);
+	const choices = choicesOf(schema, props.root);
+	const type = typeOf(schema);
+	const group = choices.length > 0 || type === "object" || type === "array";
+	if (group)
+		return (
+			<fieldset className="flex min-w-0 flex-col gap-2">
+				<legend className="mb-1 font-medium text-muted text-xs">{label}</legend>
+				{schema.description && <p className="text-faint text-xs">{schema.description}</p>}
+				<Value {...props} />
+			</fieldset>
+		);
+	if (type === "boolean")
+		return (
+			<div className="flex items-start gap-3">
+				<Switch on={value === true} label={name} onChange={onChange} />
+				<div className="min-w-0">
+					<div className="font-medium text-muted text-xs leading-5">{label}</div>
+					{schema.description && <p className="text-faint text-xs">{schema.description}</p>}
+				</div>
+			</div>
+		);
+	return (
+		<Field label={label} hint={schema.description}>
+			<Value {...props} />
+		</Field>
+	);
+}
+
+function Value(props: Props): ReactNode {
+	const { schema, value, onChange, root, depth } = props;
+	const choices = choicesOf(schema, root);
+	if (choices.length === 1) return <Value {...props} schema={choices[0]!} />;
+	if (choices.length > 1) return <Choice {...props} choices={choices} />;
+	if (schema.const !== undefined) return <Input value={JSON.stringify(schema.const)} readOnly />;
+	if (schema.enum)
+		return (
+			<Select
+				value={value === undefined ? "" : String(schema.enum.indexOf(value))}
+				onChange={(event) => onChange(event.target.value === "" ? undefined : schema.enum![Number(event.target.value)])}
+			>
+				<option value="">{t("not said")}</option>
+				{schema.enum.map((one, i) => (
+					<option key={JSON.stringify(one)} value={i}>
+						{String(one)}
+					</option>
+				))}
+			</Select>
+		);
+	switch (typeOf(schema)) {
+		case "string":
+			return <Text {...props} />;
+		case "integer":
+		case "number":
+			return (
+				<Input
+					inputMode="decimal"
+					className="tabular"
+					value={value === undefined || value === null ? "" : String(value)}
+					placeholder={placeholder(schema)}
+					onChange={(event) => onChange(numberIn(event.target.value))}
+				/>
+			);
+		case "boolean":
+			return <Switch on={value === true} label={schema.title ?? ""} onChange={onChange} />;
+		case "array":
+			if (typeof schema.items === "object") return <Items {...props} items={resolve(schema.items, root)} />;
+			return <JSONText value={value} onChange={onChange} />;
+		case "object":
+			if (depth < 6 && (schema.properties || typeof schema.additionalProperties === "object"))
+				return <Members {...props} depth={depth + 1} />;
+			return <JSONText value={value} onChange={onChange} />;
+		default:
+			return <JSONText value={value} onChange={onChange} />;
+	}
+}
+
+/** numberIn reads a number; a text that is none is sent as it is, and the server says so. */
+function numberIn(text: string): unknown {
+	if (text.trim() === "") return undefined;
+	const n = Number(text);
+	return Number.isNaN(n) || /\.$/.test(text) ? text : n;
+}
+
+const placeholder = (schema: Schema): string | undefined => {
+	const example = schema.examples?.[0];
+	return example === undefined ? undefined : String(example);
+};
+
+function Text({ schema, value, onChange }: Props) {
+	const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+	const common = {
+		value: text,
+		placeholder: placeholder(schema),
+		onChange: (event: { target: { value: string } }) =>
+			onChange(event.target.value === "" ? undefined : event.target.value),
+	};
+	return /\n/.test(text) || text.length > 80 || (schema.maxLength ?? 0) > 200 ? (
+		<TextArea {...common} rows={Math.min(12, Math.max(3, text.split("\n").length + 1))} />
+	) : (
+		<Input
+			{...common}
+			onPaste={(event) => {
+				// A line cannot hold what has several: it becomes a text area.
+				const pasted = event.clipboardData.getData("text/plain");
+				if (!pasted.includes("\n")) return;
+				event.preventDefault();
+				onChange(text + pasted);
+			}}
+		/>
+	);
+}
+
+function Items({ items, value, onChange, root, depth }: Props & { items: Schema }) {
+	const list = Array.isArray(value) ? value : [];
+	return (
+		<div className="flex flex-col gap-2">
+			{list.map((one, i) => (
+				// biome-ignore lint/suspicious/noArrayIndexKey: items have no other name
+				<div key={i} className="flex items-start gap-2">
+					<div className="min-w-0 flex-1">
+						<ItemField
+							label={t("Item {n}", { n: i + 1 })}
+							plain={typeOf(items) !== "object" && typeOf(items) !== "array"}
+						>
+							<Value
+								schema={items}
+								value={one}
+								onChange={(to) => onChange(list.map((old, at) => (at === i ? to : old)))}
+								root={root}
+								depth={depth}
+							/>
+						</ItemField>
+					</div>
+					<Button
+						look="quiet"
+						size="icon"
+						aria-label={t("Remove item {n}", { n: i + 1 })}
+						onClick={() => onChange(list.length === 1 ? undefined : list.filter((_, at) => at !== i))}
+					>
+						<Trash2 />
+					</Button>
+				</div>
+			))}
+			<div>
+				<Button size="small" onClick={() => onChange([...list, blank(items, root) ?? starting(items)])}>
+					<Plus />
+					{t("Add an item")}
+				</Button>
+			</div>
+		</div>
+	);
+}
+
+const starting = (schema: Schema): unknown =>
+	({ string: "", array: [], object: {}, boolean: false })[typeOf(schema)] ?? null;
+
+/** ItemField names the control of an item for those who do not see where it stands. */
+function ItemField({ label, plain, children }: { label: string; plain: boolean; children: ReactNode }) {
+	if (!plain) return children;
+	return <Field label={<span className="sr-only">{label}</span>}>{children}</Field>;
+}
+
+/** Choice is a value that may have one of several forms. */
+function Choice({ choices, ...props }: Props & { choices: Schema[] }) {
+	const id = useId();
+	const { value, onChange, root } = props;
+	const [chosen, choose] = useState(() =>
+		Math.max(
+			0,
+			choices.findIndex((one) => fits(one, value)),
+		),
+	);
+	const title = (one: Schema, i: number) =>
+		one.title ?? one.description?.slice(0, 60) ?? (typeOf(one) === "any" ? t("Form {n}", { n: i + 1 }) : typeOf(one));
+	return (
+		<div className="flex flex-col gap-2">
+			<Select
+				id={id}
+				aria-label={t("Which form")}
+				value={chosen}
+				onChange={(event) => {
+					const to = Number(event.target.value);
+					choose(to);
+					onChange(blank(choices[to]!, root));
+				}}
+			>
+				{choices.map((one, i) => (
+					// biome-ignore lint/suspicious/noArrayIndexKey: forms have no other name
+					<option key={i} value={i}>
+						{title(one, i)}
+					</option>
+				))}
+			</Select>
+			<Value {...props} schema={choices[chosen] ?? {}} value={value} />
+		</div>
+	);
+}
+
+/** fits tells roughly whether a value has a form, to show the right one. */
+function fits(schema: Schema, value: unknown): boolean {
+	if (value === undefined) return false;
+	if (schema.const !== undefined) return schema.const === value;
+	if (schema.enum) return schema.enum.includes(value);
+	const type = typeOf(schema);
+	if (type === "object")
+		return (
+			typeof value === "object" &&
+			value !== null &&
+			!Array.isArray(value) &&
+			(schema.required ?? []).every((name) => name in value) &&
+			Object.entries(schema.properties ?? {}).every(
+				([name, part]) => part.const === undefined || (value as Record<string, unknown>)[name] === part.const,
+			)
+		);
+	if (type === "array") return Array.isArray(value);
+	if (type === "integer" || type === "number") return typeof value === "number";
+	return type === "any" || typeof value === type;
+}
+
+/** Others are members that the schema does not name. */
+function Others({
+	schema,
+	known,
+	object,
+	onChange,
+	root,
+	depth,
+}: Omit<Props, "value"> & { known: string[]; object: Record<string, unknown> }) {
+	const [name, setName] = useState("");
+	const others = Object.keys(object).filter((key) => !known.includes(key));
+	const add = () => {
+		const key = name.trim();
+		if (!key || key in object) return;
+		onChange({ ...object, [key]: blank(schema, root) ?? starting(resolve(schema, root)) });
+		setName("");
+	};
+	return (
+		<>
+			{others.map((key) => (
+				<div key={key} className="flex items-end gap-2">
+					<div className="min-w-0 flex-1">
+						<Member
+							name={key}
+							required={false}
+							schema={resolve(schema, root)}
+							value={object[key]}
+							onChange={(to) => onChange({ ...object, [key]: to })}
+							root={root}
+							depth={depth}
+						/>
+					</div>
+					<Button
+						look="quiet"
+						size="icon"
+						aria-label={t("Remove {name}", { name: key })}
+						onClick={() => onChange(Object.fromEntries(Object.entries(object).filter(([other]) => other !== key)))}
+					>
+						<Trash2 />
+					</Button>
+				</div>
+			))}
+			<div className="flex gap-2">
+				<Input
+					className="max-w-56"
+					aria-label={t("Name of another member")}
+					placeholder={t("Name of another member")}
+					value={name}
+					onChange={(event) => setName(event.target.value)}
+					onEnter={add}
+				/>
+				<Button disabled={!name.trim()} onClick={add}>
+					<Plus />
+					{t("Add")}
+				</Button>
+			</div>
+		</>
+	);
+}
+
+/** JSONText is a value that is written as JSON. */
+export function JSONText({
+	value,
+	onChange,
+	rows = 4,
+}: {
+	value: unknown;
+	onChange: (value: unknown) => void;
+	rows?: number;
+}) {
+	const [text, setText] = useState(() => (value === undefined ? "" : JSON.stringify(value, null, 2)));
+	const [wrong, setWrong] = useState<string>();
+	return (
+		<>
+			<TextArea
+				className="font-mono text-[12.5px]"
+				rows={rows}
+				spellCheck={false}
+				placeholder="{ }"
+				value={text}
+				aria-invalid={wrong ? true : undefined}
+				onChange={(event) => {
+					setText(event.target.value);
+					try {
+						onChange(event.target.value.trim() === "" ? undefined : JSON.parse(event.target.value));
+						setWrong(undefined);
+					} catch (error) {
+						setWrong((error as Error).message);
+					}
+				}}
+			/>
+			{wrong && <div className="text-bad text-xs">{t("This is not JSON yet: {why}", { why: wrong })}</div>}
+		</>
+	);
+}
