@@ -7,7 +7,10 @@ test.use({ config: JSON.stringify({ mcpServers: { fault: { command: join(bin, "f
 
 type Stored = {
 	newestVersion: number;
-	definition: { nodes: { id: string; type: string; data?: any }[]; edges: any[] };
+	definition: {
+		nodes: { id: string; data?: { hook?: { script: string } } }[];
+		edges: { source: string; sourceHandle?: string; target: string }[];
+	};
 };
 
 const stored = (genkan: Genkan, id: string) => genkan.rest<Stored>("GET", `/v1/workflows/${id}`);

@@ -1,9 +1,9 @@
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
-import declarations from "../../../../internal/script/genkan.d.ts?raw";
+import { root } from "../../api/client";
 import { editor } from "./store";
 
-// Completion knows what genkan.d.ts declares, which is the file that Genkan itself has,
-// and the keys of the call that is shown as the input.
+// Completion knows what genkan.d.ts declares, which Genkan gives, and the keys of the call
+// that is shown as the input.
 
 type Member = { name: string; type: string; doc: string; method: boolean };
 type Shape = Member[];
@@ -57,17 +57,38 @@ function until(text: string, stop: string): number {
 
 const interfaces = new Map<string, Shape>();
 const globals: Shape = [];
-for (const found of declarations.matchAll(
-	/(?:\/\*\*([\s\S]*?)\*\/\s*)?(?:interface (\w+)\s*\{|declare (?:let|const) (\w+)\s*:|declare (function) (\w+))/g,
-)) {
-	const doc = (found[1] ?? "")
-		.replace(/^\s*\*\s?/gm, "")
-		.replace(/\s+/g, " ")
-		.trim();
-	const rest = declarations.slice(found.index + found[0].length);
-	if (found[2]) interfaces.set(found[2], shapeIn(rest.slice(0, until(rest, "\0"))));
-	else if (found[3]) globals.push({ name: found[3], type: rest.slice(0, until(rest, ";")).trim(), doc, method: false });
-	else globals.push({ name: found[5]!, type: rest.slice(0, until(rest, ";")).trim(), doc, method: true });
+let reading: Promise<void> | null = null;
+
+/** readDeclarations reads genkan.d.ts, once. */
+function readDeclarations(): Promise<void> {
+	reading ??= fetch(new URL("v1/workflow-nodes/genkan.d.ts", root))
+		.then((response) => (response.ok ? response.text() : Promise.reject(response)))
+		.then(declared)
+		.catch(() => {
+			reading = null; // the next time
+		});
+	return reading;
+}
+
+/** declared takes what a text declares. */
+function declared(text: string): void {
+	const pattern =
+		/(?:\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*)?(?:interface (\w+)\s*\{|declare (?:let|const) (\w+)\s*:|declare function (\w+))/g;
+	for (const found of text.matchAll(pattern)) {
+		const doc = (found[1] ?? "")
+			.replace(/^\s*\*\s?/gm, "")
+			.replace(/\s+/g, " ")
+			.trim();
+		const rest = text.slice(found.index + found[0].length);
+		if (found[2]) interfaces.set(found[2], shapeIn(rest.slice(0, until(rest, "\0"))));
+		else
+			globals.push({
+				name: (found[3] ?? found[4])!,
+				type: rest.slice(0, until(rest, ";")).trim(),
+				doc,
+				method: !found[3],
+			});
+	}
 }
 
 /** membersOf are the members of a type: of an object in it, and of the interfaces that it
@@ -112,7 +133,8 @@ function sampleAt(path: string[]): unknown {
 }
 
 /** completeScript completes names of the hook's context. */
-export function completeScript(context: CompletionContext): CompletionResult | null {
+export async function completeScript(context: CompletionContext): Promise<CompletionResult | null> {
+	await readDeclarations();
 	const chain = context.matchBefore(/(?:[\w$]+\??\.)+[\w$]*/);
 	if (chain) {
 		const parts = chain.text.replaceAll("?", "").split(".");

@@ -1,7 +1,7 @@
 import { AlertTriangle, ChevronDown, Download, FileUp, OctagonX } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
-import { api, refresh } from "../../api/client";
+import { api, query, refresh } from "../../api/client";
 import { clock, t, tn } from "../../lang";
 import { Button, Chip, complain, Dot, Menu, say } from "../../ui";
 import { type Definition, nameOf, nodeOf } from "./definition";
@@ -124,7 +124,9 @@ function Saved() {
 
 function Running() {
 	const info = useEditor((s) => s.info);
+	const all = query.useQuery("get", "/v1/workflows");
 	if (!info) return null;
+	if (all.data?.off) return <Chip tone="warn">{t("all workflows are off")}</Chip>;
 	if (!info.enabled) return <Chip>{t("not running")}</Chip>;
 	return (
 		<Chip tone={info.mode === "shadow" ? "accent" : "ok"}>

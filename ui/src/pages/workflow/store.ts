@@ -43,6 +43,8 @@ export type Editor = {
 	/** What is wrong with checked, which is the draft unless it was changed just now. */
 	problems: Problem[];
 	checked: Definition | null;
+	/** Which servers and tools checked is for. */
+	matches: S["WorkflowMatches"] | null;
 	refused: Refused | null;
 	adding: Adding | null;
 	/** The call that is shown as the input (undefined while it is looked for), and what the draft makes of it. */
@@ -70,6 +72,7 @@ export const useEditor = create<Editor>()(
 			renaming: null,
 			problems: [],
 			checked: null,
+			matches: null,
 			refused: null,
 			adding: null,
 			sample: undefined,

@@ -55,15 +55,15 @@ export async function takeTheirs(): Promise<void> {
 }
 
 /** check asks the server what is wrong with a definition. */
-export async function check(draft: Definition, signal?: AbortSignal): Promise<Problem[]> {
+export async function check(draft: Definition, signal?: AbortSignal): Promise<S["WorkflowCheck"]> {
 	const { data } = await api.POST("/v1/workflows/validate", { body: draft as never, signal });
-	return data!.problems;
+	return data!;
 }
 
 /** problemsNow is what is wrong with the draft as it is. */
 async function problemsNow(): Promise<Problem[]> {
 	const { draft, checked, problems } = editor();
-	return checked === draft ? problems : check(draft);
+	return checked === draft ? problems : (await check(draft)).problems;
 }
 
 const same = (a: Problem, b: Problem) => a.node === b.node && a.reason === b.reason;
@@ -86,7 +86,7 @@ export async function connect(edge: Edge, replaced?: Edge): Promise<string | und
 	const would = { ...draft, edges: [...edges, edge] };
 	setEditor({ refused: { edge, pending: true } });
 	try {
-		const [before, after] = await Promise.all([problemsNow(), check(would)]);
+		const [before, { problems: after, matches }] = await Promise.all([problemsNow(), check(would)]);
 		const reason = after.find((problem) => !before.some((old) => same(old, problem)))?.reason;
 		if (reason) {
 			setEditor({ refused: { edge, reason } });
@@ -97,7 +97,7 @@ export async function connect(edge: Edge, replaced?: Edge): Promise<string | und
 			return undefined;
 		}
 		edit(() => would);
-		setEditor({ problems: after, checked: would });
+		setEditor({ problems: after, matches, checked: would });
 		return undefined;
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
@@ -187,8 +187,8 @@ export function useSync(id: string): void {
 				asking?.abort();
 				asking = new AbortController();
 				try {
-					const problems = await check(draft, asking.signal);
-					if (editor().draft === draft) setEditor({ problems, checked: draft });
+					const { problems, matches } = await check(draft, asking.signal);
+					if (editor().draft === draft) setEditor({ problems, matches, checked: draft });
 				} catch {
 					// It is asked again at the next change; saving tells of failures.
 				}

@@ -5,7 +5,7 @@ import { number, t, tn, took } from "../../../lang";
 import { Button, Card, messageOf, Spinner, say } from "../../../ui";
 import { enableVersion } from "../header";
 import { edit, editor, useEditor } from "../store";
-import { save } from "../sync";
+import { check, save } from "../sync";
 
 const last = 200;
 
@@ -17,6 +17,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	const problems = useEditor((s) => s.problems.length);
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const [found, setFound] = useState<S["BacktestResult"] | null>(null);
+	const [matches, setMatches] = useState<S["WorkflowMatches"] | null>(null);
 	const [tests, setTests] = useState<S["WorkflowTestResults"] | null>(null);
 	const [error, setError] = useState<unknown>(null);
 	const [busy, setBusy] = useState(false);
@@ -29,16 +30,22 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			if (problems > 0) return setFound(null);
 			try {
 				const path = { id: editor().id };
-				const [backtest, results] = await Promise.all([
+				const [checked, backtest, results] = await Promise.all([
+					check(draft, asking.signal),
 					api.POST("/v1/workflows/{id}/backtest", {
 						params: { path },
 						body: { last, definition: draft as never },
 						signal: asking.signal,
 					}),
-					saved ? api.POST("/v1/workflows/{id}/tests", { params: { path }, body: {}, signal: asking.signal }) : null,
+					api.POST("/v1/workflows/{id}/tests", {
+						params: { path },
+						body: { definition: draft as never },
+						signal: asking.signal,
+					}),
 				]);
 				setFound(backtest.data!);
-				if (results) setTests(results.data!);
+				setMatches(checked.matches);
+				setTests(results.data!);
 			} catch (error) {
 				if (!asking.signal.aborted) setError(error);
 			}
@@ -47,7 +54,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			clearTimeout(timer);
 			asking.abort();
 		};
-	}, [draft, problems, saved]);
+	}, [draft, problems]);
 
 	const enable = async (mode: "enforce" | "shadow") => {
 		setBusy(true);
@@ -83,7 +90,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 				) : error ? (
 					<span className="whitespace-pre-wrap text-bad">{messageOf(error)}</span>
 				) : found ? (
-					<Sentence found={found} tests={tests} />
+					<Sentence found={found} matches={matches} tests={tests} />
 				) : (
 					<span className="flex items-center gap-2 text-muted">
 						<Spinner />
@@ -109,7 +116,15 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	);
 }
 
-function Sentence({ found, tests }: { found: S["BacktestResult"]; tests: S["WorkflowTestResults"] | null }) {
+function Sentence({
+	found,
+	matches,
+	tests,
+}: {
+	found: S["BacktestResult"];
+	matches: S["WorkflowMatches"] | null;
+	tests: S["WorkflowTestResults"] | null;
+}) {
 	const tried = found.calls + found.unmatched;
 	const parts = [
 		t("{n} refused", { n: number(found.denied) }),
@@ -121,15 +136,22 @@ function Sentence({ found, tests }: { found: S["BacktestResult"]; tests: S["Work
 	const all = tests ? tests.passed + tests.failed : 0;
 	return (
 		<>
+			{matches && (
+				<b title={matches.names.join("\n")}>
+					{matches.tools === 0
+						? t("No tool matches.")
+						: `${tn(matches.servers, "{n} server", "{n} servers")}, ${tn(matches.tools, "{n} tool", "{n} tools")}.`}
+				</b>
+			)}{" "}
 			{tried === 0 ? (
-				<b>{t("There are no calls to try it on yet.")}</b>
+				<span className="text-muted">{t("There are no calls to try it on yet.")}</span>
 			) : (
 				<>
-					<b>
+					<span className="text-muted">
 						{tn(found.calls, "It is for {n} of the last {all} calls.", "It is for {n} of the last {all} calls.", {
 							all: number(tried),
 						})}
-					</b>{" "}
+					</span>{" "}
 					{found.calls > 0 && <span className="text-muted">{t("{list}.", { list: parts.join(", ") })}</span>}
 				</>
 			)}{" "}
