@@ -17,6 +17,8 @@ type job struct {
 	Target  target `json:"target"`
 	Callers int    `json:"callers"`
 	Calls   int    `json:"calls"`
+	// Times asks for the time of each call.
+	Times bool `json:"times,omitempty"`
 }
 
 // outcome is what came of a job.
@@ -27,6 +29,8 @@ type outcome struct {
 	// Bytes is the size of an answer's body.
 	Bytes int    `json:"bytes"`
 	Error string `json:"error,omitempty"`
+	// Took are the times of all calls, if they were asked for.
+	Took []time.Duration `json:"took,omitempty"`
 }
 
 // loadRole takes jobs on its input, a line each, and answers them on its
@@ -98,5 +102,8 @@ func (j job) run(fleets map[string][]*client) (outcome, error) {
 	}
 	slices.Sort(took)
 	o.P50, o.P99 = took[len(took)/2], took[len(took)*99/100]
+	if j.Times {
+		o.Took = took
+	}
 	return o, nil
 }

@@ -93,11 +93,16 @@ func (s series) median(of func(sample) float64) float64 {
 	return quantile(values, 0.5)
 }
 
-// against compares round by round, and tells the median and the quartiles.
+// against compares the processor time round by round.
 func (s series) against(floor series) *ratio {
+	return s.compare(floor, func(x sample) float64 { return x.cpu })
+}
+
+// compare compares round by round, and tells the median and the quartiles.
+func (s series) compare(floor series, by func(sample) float64) *ratio {
 	values := make([]float64, len(s))
 	for i := range s {
-		values[i] = s[i].cpu / floor[i].cpu
+		values[i] = by(s[i]) / by(floor[i])
 	}
 	return &ratio{Median: quantile(values, 0.5), Low: quantile(values, 0.25), High: quantile(values, 0.75)}
 }

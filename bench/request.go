@@ -16,8 +16,9 @@ type target struct {
 	Method string `json:"method"`
 	// Tool is the name to call.
 	Tool string `json:"tool,omitempty"`
-	// Size is the arguments' size in bytes.
-	Size int `json:"size,omitempty"`
+	// Size is the arguments' size in bytes, or Text what they say.
+	Size int    `json:"size,omitempty"`
+	Text string `json:"text,omitempty"`
 	// Fixed is for somebody who has one answer: every request has the same id,
 	// and no session is opened.
 	Fixed bool `json:"fixed,omitempty"`
@@ -52,7 +53,11 @@ func (t target) body() string {
 	var members []string
 	switch t.Method {
 	case "tools/call":
-		members = append(members, fmt.Sprintf(`"name":%q,"arguments":%s`, t.Tool, arguments(t.Size)))
+		args := arguments(t.Size)
+		if t.Text != "" {
+			args = fmt.Appendf(nil, `{"text":%q}`, t.Text)
+		}
+		members = append(members, fmt.Sprintf(`"name":%q,"arguments":%s`, t.Tool, args))
 	case "initialize":
 		members = append(members, `"protocolVersion":"`+legacyVersion+`","capabilities":{},"clientInfo":{"name":"bench","version":"1"}`)
 	}

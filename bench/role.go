@@ -9,6 +9,7 @@ import (
 	"runtime/pprof"
 
 	"genkan/internal/cli"
+	"genkan/internal/script"
 )
 
 // roleCommand is the first argument of a process that plays a role.
@@ -17,6 +18,7 @@ const roleCommand = "role"
 // runRole plays the role that the arguments name, and reports whether they
 // name one.
 func runRole(args []string) (code int, ok bool) {
+	script.Main() // a genkan that is a role of this binary starts its workers from it
 	if len(args) == 1 && args[0] == cli.GuardCommand {
 		// The role genkan starts its guard as the real one does.
 		return genkanRole(args), true
@@ -50,6 +52,8 @@ func runRole(args []string) (code int, ok bool) {
 			return 1, true
 		}
 		return 0, true
+	case "spin":
+		err = spinRole(os.Stdin, os.Stdout)
 	case "load":
 		err = loadRole(os.Stdin, os.Stdout)
 	default:

@@ -20,6 +20,7 @@ func parts() []part {
 	return []part{
 		{"calls", measureCalls},
 		{"history", measureHistory},
+		{"workflows", measureWorkflows},
 		{"stdio", measureStdio},
 		{"list", measureList},
 		{"start", measureStart},

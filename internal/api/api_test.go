@@ -11,13 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"genkan/internal/app"
 	"genkan/internal/clients"
 	"genkan/internal/script"
-	"genkan/internal/sqlite"
+	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
 )
 
@@ -34,6 +33,7 @@ type door struct {
 	data    string
 	config  string
 	handler http.Handler
+	client  *http.Client
 	// home is where the files of MCP clients are.
 	home string
 }
@@ -67,7 +67,7 @@ func openDoor(t testing.TB, extra map[string]any, faultArgs ...string) door {
 	if err := os.WriteFile(filepath.Join(data, "genkan.yaml"), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(data, "genkan.db"), migrated(), 0o600); err != nil {
+	if err := blank.Write(filepath.Join(data, "genkan.db")); err != nil {
 		t.Fatal(err)
 	}
 	p, err := app.Open(context.Background(), app.Options{
@@ -82,7 +82,13 @@ func openDoor(t testing.TB, extra map[string]any, faultArgs ...string) door {
 	}
 	handler := p.Handler()
 	server := httptest.NewServer(handler)
+	transport := &http.Transport{}
+	client := &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	t.Cleanup(func() {
+		transport.CloseIdleConnections()
 		server.Close()
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -92,33 +98,10 @@ func openDoor(t testing.TB, extra map[string]any, faultArgs ...string) door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := door{t, server.URL, strings.TrimSpace(string(token)), data, string(raw), handler, home}
+	d := door{t, server.URL, strings.TrimSpace(string(token)), data, string(raw), handler, client, home}
 	d.waitReady()
 	return d
 }
-
-// migrated is an empty database of the current schema. To migrate one for each
-// house takes a third of the time of all tests.
-var migrated = sync.OnceValue(func() []byte {
-	dir, err := os.MkdirTemp("", "genkan-api-")
-	if err != nil {
-		panic(err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	file := filepath.Join(dir, "genkan.db")
-	store, err := sqlite.Open(context.Background(), file, slog.New(slog.DiscardHandler))
-	if err == nil {
-		err = store.Close()
-	}
-	if err != nil {
-		panic(err)
-	}
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		panic(err)
-	}
-	return raw
-})
 
 func (d door) waitReady() {
 	d.t.Helper()
@@ -168,11 +151,7 @@ func (d door) send(method, path, body string, headers ...string) answer {
 			r.Header.Set(headers[i], headers[i+1])
 		}
 	}
-	client := &http.Client{
-		Transport:     &http.Transport{DisableKeepAlives: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	resp, err := client.Do(r)
+	resp, err := d.client.Do(r)
 	if err != nil {
 		d.t.Fatal(err)
 	}

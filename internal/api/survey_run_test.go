@@ -139,16 +139,16 @@ func (s *surveyor) survey(o *operation, seed uint64) (problems []string, seen ma
 		problems = append(problems, s.problems(w, r)...)
 	}
 	for _, who := range []string{"nobody", "a stranger", "a client", "the admin"} {
-		wrong := m.some(m.wrong())
+		wrong, right := m.some(m.wrong()), testkit.Count(3, 8)
 		switch who {
 		case "nobody", "a stranger":
 			m.shuffle(wrong)
-			wrong = wrong[:min(len(wrong), testkit.Count(4, 8))]
+			wrong, right = wrong[:min(len(wrong), testkit.Count(2, 8))], testkit.Count(1, 8)
 		case "a client":
 			m.shuffle(wrong)
-			wrong = wrong[:min(len(wrong), testkit.Count(12, 40))]
+			wrong, right = wrong[:min(len(wrong), testkit.Count(6, 40))], testkit.Count(2, 8)
 		}
-		for range testkit.Count(3, 8) {
+		for range right {
 			try(who, m.right(m.method))
 		}
 		for _, one := range wrong {
@@ -156,7 +156,7 @@ func (s *surveyor) survey(o *operation, seed uint64) (problems []string, seen ma
 		}
 		methods := []string{"HEAD", "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "ODD"}
 		m.rng.Shuffle(len(methods), func(i, j int) { methods[i], methods[j] = methods[j], methods[i] })
-		for _, method := range methods[:testkit.Count(4, len(methods))] {
+		for _, method := range methods[:testkit.Count(2, len(methods))] {
 			if _, methods := s.find(method, m.path); !slices.Contains(methods, method) {
 				w := m.right(method)
 				w.what = "another method"

@@ -146,6 +146,17 @@ func TestWhatIsHiddenFromAClientIsOutOfItsReach(t *testing.T) {
 		}
 	}
 
+	// Legacy clients, which have sessions.
+	for name, c := range map[string]visitor{"alice": alice, "bob": bob} {
+		as := *h
+		as.token = c.token
+		session := as.legacy("2025-11-25", `{}`)
+		listed, called := session.ask("tools/list", `{}`), session.call("one__pid", `{}`)
+		if hidden := name == "alice"; strings.Contains(listed, `"one__pid"`) == hidden || strings.Contains(called, "Unknown tool: one__pid") != hidden {
+			t.Errorf("%s: listed %.300s, called %s", name, listed, called)
+		}
+	}
+
 	guided := "/mcp?mode=search"
 	for tool, arguments := range map[string]string{
 		"call_tool": `{"name":"one__pid","arguments":{}}`, "call_read_tool": `{"name":"one__pid","arguments":{}}`, "describe_tool": `{"name":"one__pid"}`,

@@ -38,6 +38,7 @@ func TestTheBinary(t *testing.T) {
 		"is joined":             testJoining,
 		"among its own servers": testGenkanAmongItsOwnServers,
 		"survives every hook":   testAttacks,
+		"runs workflows":        testWorkflowConversations,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,10 +54,8 @@ const builtVersion = "v1-dirty"
 
 func buildGenkan(t *testing.T, path string) {
 	t.Helper()
-	// Unlike go build, go run keeps what it has linked.
-	out, err := exec.Command("go", "run", "-exec", "cp", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+builtVersion, "genkan/cmd/genkan", path).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+	if err := testkit.Build(path, "genkan/cmd/genkan", builtVersion); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -37,10 +37,10 @@ func (p *Process) receptionOptions() reception.Options {
 	}
 }
 
-// ServeBackground serves only the processes that join over the socket. It ends when
-// ctx ends, when the process has been idle for the given time, or when another
-// genkan takes over. It calls ready when processes can connect. It fails when the
-// database is lost.
+// ServeBackground serves only the processes that join over the socket, and the web UI
+// while a page of it is open. It ends when ctx ends, when the process has been idle for
+// the given time, or when another genkan takes over. It calls ready when processes can
+// connect. It fails when the database is lost.
 func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle time.Duration, ready func()) error {
 	if err := owner.Listen(ctx); err != nil {
 		return err
@@ -49,7 +49,8 @@ func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle
 	defer end()
 	ready()
 	opt := p.receptionOptions()
-	opt.IdleTimeout = idle
+	opt.IdleTimeout, opt.Busy = idle, p.uiPort.isOpen
+	defer p.uiPort.end()
 	reception.Serve(ctx, owner, opt)
 	return p.Health()
 }

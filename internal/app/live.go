@@ -39,7 +39,7 @@ func (c *endedCall) ForReader(gateway.Identity) any { return api.CallEnded((*his
 // ForReader returns how the call went, with the error as the history keeps it.
 func (c failedCall) ForReader(gateway.Identity) any {
 	ended := api.CallEnded(c.e)
-	ended.Error = c.p.redactText(ended.Error)
+	ended.Error, ended.Tool = c.p.redactText(ended.Error), c.p.redactText(ended.Tool)
 	return ended
 }
 

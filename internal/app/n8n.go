@@ -99,7 +99,7 @@ func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Langu
 	}
 	source := n8n.New(client, n8n.Setup{
 		Translate: language.Translator(), Others: language.Others(), Folder: p.folderOf, Allowed: p.mayRead, Log: p.log,
-		Executions: &n8n.Reader{}, CheckCode: checkCode,
+		Executions: &n8n.Reader{}, CheckCode: p.checkCode,
 	})
 	if k.known == nil {
 		k.known = map[string]n8nInstance{}
@@ -109,9 +109,9 @@ func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Langu
 }
 
 // checkCode returns what is wrong with the JavaScript of a Code node.
-func checkCode(code string) error {
-	err := script.Check(code)
-	var wrong *script.Error
+func (p *Process) checkCode(code string) error {
+	err := p.workflows.detached.Check(p.life, code) // no call waits for these workers
+	var wrong *script.SyntaxError
 	if errors.As(err, &wrong) {
 		return gateway.Errorf(gateway.CodeInvalid, "line %d, column %d: %s", wrong.Line, wrong.Column, wrong.Message)
 	}

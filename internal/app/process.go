@@ -120,6 +120,7 @@ type Process struct {
 	mcp    *mcpserver.Server
 	api    *api.API
 	ui     *web.UI
+	uiPort uiPort
 	tasks  *tasks.Registry
 	// overrides are the changes to tools that people have made.
 	overrides *catalog.Overrides
@@ -202,7 +203,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		lost:      make(chan struct{}),
 		vault:     OpenVault(opt.DataDir),
 	}
-	p.recorder = record.New(opt.Log, func(_, text string) string { return p.withoutSecrets(text) })
+	p.recorder = record.New(opt.Log, func(_, text string) string { return p.redactText(p.withoutSecrets(text)) })
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
 	p.catalogLog = logs.Once(p.serverLog)
 	p.dirty.lists = map[dirtyList]bool{}
@@ -257,10 +258,10 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.api = api.New(api.Options{
-		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
+		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: callTraces{p.workflows.traces, p},
 		Setup: p.newSetup(), SignIn: p.signIn,
 		House: func() api.House { return p.house.Load() },
-		Admit: p.admitPage, Receive: p.lock.Receive, Visit: p.lock.Visit, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
+		Admit: p.admitPage, Receive: p.lock.Visit, Visit: p.lock.Visit, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 		Calls: p.calls, Record: func() config.Record { return p.Config().Record },
@@ -427,6 +428,7 @@ const flushPatience = 2 * time.Second
 // Close stops everything. It cancels the calls in flight.
 func (p *Process) Close() error {
 	p.stop()
+	p.uiPort.end()
 	p.beside.Wait()
 	p.mcp.Close()
 	// Renewing a token may take as long as ending processes, and the two are

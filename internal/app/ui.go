@@ -30,6 +30,7 @@ func home() string {
 
 // openUI makes the edge for browsers.
 func (p *Process) openUI() (err error) {
+	p.uiPort = uiPort{p: p, linger: uiLinger}
 	p.ui, err = web.New(web.Options{
 		Visit: p.lock.Visit, Receive: p.lock.Receive, Admit: p.admit,
 		Session: p.lock.Session, Cookie: p.lock.Sessions.Cookie, Sessions: p.sessions,
@@ -43,13 +44,14 @@ func (p *Process) UIAddress(l net.Listener) string { return p.uiAddress(reachabl
 
 // UILink returns an address of the web UI on a listener that signs one browser in as
 // administrator, and until when it does.
-func (p *Process) UILink(l net.Listener) (string, time.Time) { return p.uiLink(reachable(l.Addr())) }
+func (p *Process) UILink(l net.Listener) (string, time.Time) { return p.uiLink(p.UIAddress(l)) }
 
+// uiLink adds a code to an address of the web UI. Browsers do not send what follows the
+// #, so the code is in no log of a proxy, and a program that only looks at the page does
+// not use it up.
 func (p *Process) uiLink(address string) (string, time.Time) {
 	code, until := p.sessions.NewCode()
-	// Browsers do not send what follows the #, so the code is in no log of a proxy, and
-	// a program that only looks at the page does not use it up.
-	return p.uiAddress(address) + "#code=" + code.Reveal(), until
+	return address + "#code=" + code.Reveal(), until
 }
 
 // uiAddress returns the address of the web UI on a host:port. A host beyond loopback
@@ -70,15 +72,16 @@ func (p *Process) uiAddress(address string) string {
 	return scheme + "://" + address + "/ui/"
 }
 
-// linkToUI returns a link to the web UI of this process.
-func (p *Process) linkToUI(context.Context) (string, time.Time, error) {
+// linkToUI returns a link to the web UI of this process. A process that serves no HTTP
+// opens a port for it.
+func (p *Process) linkToUI(ctx context.Context) (string, time.Time, error) {
 	if !web.Built {
 		return "", time.Time{}, gateway.Errorf(gateway.CodeUnavailable, "This build of genkan has no web UI; a build without the tag noui has it.")
 	}
 	address := p.listening()
 	if address == "" {
-		return "", time.Time{}, gateway.Errorf(gateway.CodeUnavailable, "no genkan serves %s; start it with `genkan serve`, or name its data directory with --data", p.opt.DataDir)
+		return p.uiPort.link(ctx)
 	}
-	link, until := p.uiLink(address)
+	link, until := p.uiLink(p.uiAddress(address))
 	return link, until, nil
 }

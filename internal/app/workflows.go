@@ -31,8 +31,27 @@ type workflows struct {
 	webhook  *webhook
 }
 
-// keptTraces is how many calls have their traces kept.
+// keptTraces is how many calls have their traces kept in memory.
 const keptTraces = 2000
+
+// callTraces are the traces of calls: in memory those of the last ones, and in the history
+// those of all calls whose bodies it keeps.
+type callTraces struct {
+	*workflow.Traces
+	p *Process
+}
+
+// Of returns the traces of a call, without secrets; nil if there are none.
+func (t callTraces) Of(call string) []workflow.Trace {
+	if kept := t.Traces.Of(call); kept != nil {
+		return kept
+	}
+	raw, err := t.p.calls.Trace(t.p.life, call)
+	if err != nil {
+		return nil
+	}
+	return t.Decode(raw)
+}
 
 // openWorkflows makes the engine and gives it the workflows that are enabled.
 func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
@@ -51,7 +70,7 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 		CheckOutput: func(tool *gateway.Tool, structured []byte) error {
 			return p.house.Load().validator.CheckOutput(tool, structured)
 		},
-		Sink: runSink{p}, Log: p.log, Replacing: p.rewrite,
+		Redact: p.redactSaid, Sink: runSink{p}, Log: p.log, Replacing: p.rewrite,
 	})
 	w.folder = workflow.NewFolder(p.store, p.log)
 	w.library = workflow.NewLibrary(w.folder, w.engine, workflow.Environment{
@@ -103,6 +122,14 @@ func (p *Process) redactJSON(raw []byte) []byte {
 	}
 	out, _ := rules.JSON(raw)
 	return out
+}
+
+// redactSaid takes secrets out of what scripts say to callers.
+func (p *Process) redactSaid(text string) string {
+	if !p.keepsBodies.Load() {
+		return text // the vault may be locked, and nothing else needs it
+	}
+	return string(p.redactJSON([]byte(text)))
 }
 
 // variable resolves a variable of a workflow that refers to a secret.

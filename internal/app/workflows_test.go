@@ -12,6 +12,7 @@ import (
 
 	"genkan/internal/testkit"
 	"genkan/internal/workflow"
+	"genkan/internal/workflow/template"
 )
 
 // use saves and enables a workflow with one blocking hook before the call and one
@@ -115,6 +116,48 @@ func TestWorkflowsRunAroundCalls(t *testing.T) {
 	}
 	if _, err := h.call("one__raw", `{"result_json":"{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}"}`); err != nil {
 		t.Error(err)
+	}
+}
+
+// An argument that a workflow fills in is not asked for: arguments are checked as they are
+// sent.
+func TestFilledInArgumentsAreChecked(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": with(child(t), conf{"validate": true})}))
+	h.waitReady("one")
+	const missing = "Required parameter missing: text"
+	rest := func() string {
+		_, answer := h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{}}`, nil)
+		return answer
+	}
+	if _, err := h.call("one__echo", `{}`); err == nil || !strings.Contains(err.Error(), "text") || !strings.Contains(rest(), missing) {
+		t.Fatalf("%v, %s", err, rest())
+	}
+	fill := func(value string) {
+		t.Helper()
+		made, err := template.Use("fill-in", json.RawMessage(`{"argument":"text","value":`+value+`}`), template.Options{Match: workflow.Match{Servers: []string{"one"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range made {
+			raw, err := json.Marshal(made[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.enable(string(raw))
+		}
+	}
+	fill(`"filled in"`)
+	if got := h.mustCall("one__echo", `{}`); got != "filled in" || !strings.Contains(rest(), got) {
+		t.Errorf("got %s, %s", got, rest())
+	}
+	fill(`7`)
+	if _, err := h.call("one__echo", `{"text":"x"}`); err == nil {
+		t.Error("what is filled in is not checked")
+	}
+	list, err := h.mcp("tools/list", "", "")
+	if err != nil || !strings.Contains(list, `"one__echo"`) || strings.Contains(list, `"required":["text"]`) {
+		t.Errorf("%v: %s", err, list)
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"os"
@@ -33,10 +35,13 @@ import (
 	"genkan/internal/testkit/fault"
 )
 
+// testVersion is the version of genkan in scripts.
+const testVersion = "v0-test"
+
 // programs are what the scripts run. The test binary is each of them under its name.
 var programs = map[string]func(){
 	"genkan": func() {
-		os.Exit(Main(os.Args[1:], "v0-test", Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		os.Exit(Main(os.Args[1:], testVersion, Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	},
 	// browser ADDRESS: a person who agrees to everything.
 	"browser": func() {
@@ -44,8 +49,28 @@ var programs = map[string]func(){
 			os.Exit(1)
 		}
 	},
+	// tab ADDRESS: a page that signs in with the code of its address, and writes the
+	// answer to the file opened.
+	"tab":           func() { openTab(os.Args[1]) },
 	"hostileserver": func() { os.Exit(hostileServer(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	"faultserver":   func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+}
+
+func openTab(address string) {
+	origin, code, _ := strings.Cut(address, "/ui/#code=")
+	r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, origin+"/ui/session", strings.NewReader(`{"code":"`+code+`"}`))
+	if err != nil {
+		panic(err)
+	}
+	r.Header = http.Header{"Origin": {origin}, "Content-Type": {"application/json"}}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		panic(err)
+	}
+	answer, _ := io.ReadAll(resp.Body)
+	if err := os.WriteFile("opened", fmt.Appendf(nil, "%d %s", resp.StatusCode, answer), 0o600); err != nil {
+		panic(err)
+	}
 }
 
 func TestMain(m *testing.M) {
@@ -53,21 +78,17 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, programs)
 }
 
-// withoutRaceDetector returns a directory with the programs, built without the
-// race detector. A command takes six times as long with it, and the scripts run
-// hundreds.
+// withoutRaceDetector returns a directory with the programs that scripts start often,
+// built without the race detector. A command takes six times as long with it, and the
+// scripts run hundreds.
 func withoutRaceDetector(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	built := filepath.Join(dir, "cli.test")
-	out, err := exec.Command("go", "test", "-c", "-vet=off", "-buildvcs=false", "-ldflags", "-s -w", "-o", built, "genkan/internal/cli").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	for name := range programs {
-		if err := os.Link(built, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+	if err := errors.Join(
+		testkit.Build(filepath.Join(dir, "genkan"), "genkan/cmd/genkan", testVersion),
+		testkit.Build(filepath.Join(dir, "faultserver"), testkit.FaultPackage, ""),
+	); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -96,6 +117,8 @@ func TestScripts(t *testing.T) {
 			e.Setenv("SHELL", "/bin/false") // no test depends on the start files of whoever runs it
 			// Under the race detector a process lingers for a second otherwise.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			// Usual collections of garbage are a fifth of what a short command does.
+			e.Setenv("GOGC", "400")
 			// For a script that fails before it has ended what it began.
 			e.Setenv("GENKAN_BACKGROUND_IDLE", "1m")
 			e.Setenv("BROWSER", "browser")
@@ -282,7 +305,7 @@ func until(ts *testscript.TestScript, what string, done func() bool) {
 		if time.Now().After(deadline) {
 			ts.Fatalf("gave up waiting: %s", what)
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(30 * time.Millisecond)
 	}
 }
 

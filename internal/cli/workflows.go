@@ -62,9 +62,6 @@ func (c *command) listWorkflows(list client.WorkflowList) error {
 		fmt.Fprintln(c.std.Out, c.say("There are no workflows. `genkan workflows put FILE` stores one, and `genkan workflows --help` tells more."))
 		return nil
 	}
-	if list.Off {
-		fmt.Fprintln(c.std.Out, c.say("All workflows are off: calls pass as if there were none. `genkan workflows on` turns them on again."))
-	}
 	running, broken := 0, 0
 	rows := [][]string{{c.say("ID"), c.say("NAME"), c.say("TYPE"), c.say("RUNS"), c.say("NEWEST"), c.say("ORDER"), c.say("MODE"), c.say("PROBLEMS"), c.say("KEPT IN")}}
 	for _, w := range list.Workflows {
@@ -80,7 +77,11 @@ func (c *command) listWorkflows(list client.WorkflowList) error {
 			w.ID, w.Name, w.Type, runs, strconv.Itoa(w.Newest), strconv.Itoa(w.Order), w.Mode, strconv.Itoa(w.Problems), w.Source,
 		})
 	}
-	fmt.Fprintln(c.std.Out, c.say("%d of %d workflows run.", running, len(list.Workflows)))
+	if list.Off {
+		fmt.Fprintln(c.std.Out, c.say("All workflows are off: calls pass as if there were none. `genkan workflows on` turns them on again."))
+	} else {
+		fmt.Fprintln(c.std.Out, c.say("%d of %d workflows run.", running, len(list.Workflows)))
+	}
 	c.table(rows)
 	if broken > 0 {
 		fmt.Fprintln(c.std.Err, c.say("`genkan workflows show ID` tells the problems of one."))

@@ -158,6 +158,14 @@ func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Sh
 	return shown, nil
 }
 
+// Trace returns what workflows did to a call, as it was; nil if that is not kept. It is
+// for administrators. Whoever shows it takes secrets out first.
+func (a *Archive) Trace(ctx context.Context, id string) ([]byte, error) {
+	a.flush(ctx)
+	_, bodies, err := a.Reader.Bodies(ctx, id, "")
+	return bodies.Trace, err
+}
+
 // isAnothers reports whether a call is not the reader's own. Those of the local user's
 // clients are, for the local user.
 func isAnothers(caller string, who gateway.Identity) bool {

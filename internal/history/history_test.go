@@ -144,6 +144,47 @@ func TestBodiesAreEncryptedAndBounded(t *testing.T) {
 	}
 }
 
+// What workflows did to a call is kept with its bodies, and goes with them.
+func TestTracesAreKeptWithBodies(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "calls")
+	w := newWriter(t, dir, "AAA", func(o *Options) {
+		o.Trace = func(id string, redact bool) []byte {
+			switch id {
+			case "AAA-3":
+				return nil
+			case "AAA-4":
+				return make([]byte, MaxTrace+1)
+			}
+			return fmt.Appendf(nil, "canary of %s, %v", id, redact)
+		}
+	})
+	body := Bodies{Request: []byte(`1`), Response: []byte(`2`), Sent: []byte(`1`), Answered: []byte(`3`)}
+	w.Add(call("AAA", 1), body, false)
+	w.Add(call("AAA", 2), body, true)
+	w.Add(call("AAA", 3), body, false)
+	w.Add(call("AAA", 4), body, false)
+	w.Add(call("AAA", 5), Bodies{}, false)
+	w.Close()
+	a := &Archive{Reader: NewReader(dir, goodKey)}
+	for id, want := range map[string]string{"AAA-1": "canary of AAA-1, false", "AAA-2": "canary of AAA-2, true", "AAA-3": "", "AAA-4": "", "AAA-5": ""} {
+		if got, err := a.Trace(t.Context(), id); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", id, got, err)
+		}
+	}
+	if _, b, err := a.Reader.Bodies(t.Context(), "AAA-1", ""); err != nil || string(b.Sent)+string(b.Answered) != "13" {
+		t.Errorf("%s, %v", b, err)
+	}
+	if _, err := a.Trace(t.Context(), "AAA-6"); err == nil {
+		t.Error("a trace of a call that is not there")
+	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	for _, f := range files {
+		if text, err := os.ReadFile(f); err != nil || bytes.Contains(text, []byte("canary")) {
+			t.Errorf("%s has a trace, or: %v", f, err)
+		}
+	}
+}
+
 // Without replay, secrets are taken out before bodies are stored.
 func TestWithoutReplay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "calls")

@@ -237,21 +237,24 @@ func nonce(at int64) []byte {
 }
 
 // Bodies are what was sent and answered. Sent and Answered are what the server got and
-// returned; they are kept for replaying a call and never shown.
+// returned; they are kept for replaying a call and never shown. Trace is what workflows
+// did to the call, in a form of their own.
 type Bodies struct {
 	Request, Response []byte
 	Sent, Answered    []byte
+	Trace             []byte
 }
 
-// maxBody is how much of a body is kept.
-const maxBody = 64 << 10
+// maxBody is how much of a body is kept. A trace that is longer than MaxTrace is not kept.
+const maxBody, MaxTrace = 64 << 10, 64 << 10
 
 // The encoding of bodies is a byte that tells which of Sent and Answered equal Request
-// and Response, and the other bodies with their lengths plus one; zero is a body that
-// is absent.
+// and Response and whether there is a Trace, and the other bodies with their lengths plus
+// one; zero is a body that is absent.
 const (
 	sameSent = 1 << iota
 	sameAnswered
+	hasTrace
 )
 
 func appendBodies(b []byte, bodies *Bodies) []byte {
@@ -276,6 +279,10 @@ func appendBodies(b []byte, bodies *Bodies) []byte {
 		b[at] |= sameAnswered
 	} else {
 		add(bodies.Answered)
+	}
+	if bodies.Trace != nil {
+		b[at] |= hasTrace
+		add(bodies.Trace)
 	}
 	return b
 }
@@ -309,6 +316,9 @@ func decodeBodies(b []byte) (bodies Bodies, err error) {
 	}
 	if bodies.Answered = bodies.Response; flags&sameAnswered == 0 {
 		bodies.Answered = next()
+	}
+	if flags&hasTrace != 0 {
+		bodies.Trace = next()
 	}
 	return bodies, err
 }

@@ -27,7 +27,10 @@ type Options struct {
 	// Redact takes the secrets out of a body, and RedactText out of the text of an error.
 	Redact     func([]byte) []byte
 	RedactText func(string) string
-	Log        *slog.Logger
+	// Trace returns what workflows did to a call, with secrets taken out if redact is
+	// set; nil if they did nothing. It is asked when the call is written.
+	Trace func(id string, redact bool) []byte
+	Log   *slog.Logger
 	// Keep says how much is kept.
 	Keep func() Keep
 	// Interval is how long an entry may wait before it is written; zero means a tenth
@@ -343,6 +346,11 @@ func (w *Writer) encode(q *queued) {
 	if has {
 		if q.redact {
 			q.bodies.Request, q.bodies.Response = w.redacted(q.bodies.Request), w.redacted(q.bodies.Response)
+		}
+		if w.opt.Trace != nil {
+			if q.bodies.Trace = w.opt.Trace(q.entry.ID, q.redact); len(q.bodies.Trace) > MaxTrace {
+				q.bodies.Trace = nil
+			}
 		}
 		plain := len(w.buffer)
 		w.buffer = appendBodies(w.buffer, &q.bodies)

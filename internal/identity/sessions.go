@@ -110,35 +110,45 @@ func (s *Sessions) NewCode() (gateway.Secret, time.Time) {
 }
 
 // CodesUntil returns until when one of the codes that were not used works.
-func (s *Sessions) CodesUntil() time.Time {
+func (s *Sessions) CodesUntil() (last time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.codes) == 0 {
-		return time.Time{}
+	for _, c := range s.codes {
+		if c.until.After(last) {
+			last = c.until
+		}
 	}
-	return s.codes[len(s.codes)-1].until
+	return last
 }
 
 // Redeem signs a browser in as administrator and returns the secret for its cookie.
 func (s *Sessions) Redeem(ctx context.Context, text string) (gateway.Identity, gateway.Secret, error) {
-	if !s.useCode(sha256.Sum256([]byte(text))) {
+	used, ok := s.useCode(sha256.Sum256([]byte(text)))
+	if !ok {
 		return gateway.Identity{}, "", gateway.Errorf(gateway.CodeUnauthenticated,
 			"this link was used already, or is older than %d minutes; `genkan ui` makes a new one", int(CodeLife.Minutes()))
 	}
-	return s.begin(ctx, s.tokens.admin)
+	id, secret, err := s.begin(ctx, s.tokens.admin)
+	if err != nil {
+		// Nobody has signed in, so the person may try again.
+		s.mu.Lock()
+		s.codes = append([]code{used}, s.codes...)
+		s.mu.Unlock()
+	}
+	return id, secret, err
 }
 
 // useCode takes a code away and reports whether it was good.
-func (s *Sessions) useCode(hash [sha256.Size]byte) bool {
+func (s *Sessions) useCode(hash [sha256.Size]byte) (code, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.IndexFunc(s.codes, func(c code) bool { return c.hash == hash })
 	if i < 0 {
-		return false
+		return code{}, false
 	}
-	until := s.codes[i].until
+	used := s.codes[i]
 	s.codes = slices.Delete(s.codes, i, i+1)
-	return s.clock().Before(until)
+	return used, s.clock().Before(used.until)
 }
 
 // SignIn signs a browser in with a token and returns the secret for its cookie. The

@@ -24,6 +24,7 @@ minutes. A genkan in the background, which editors have started, opens a port on
 	"this link was used already, or is older than %d minutes; `genkan ui` makes a new one":                                               "このリンクはすでに使われたか、%d 分を過ぎています。新しいリンクは `genkan ui` で作れます",
 	"who has signed in cannot be checked, because the database does not answer; try again in a moment, and see genkan's log if it lasts": "データベースが応答しないため、サインインを確認できません。少し待ってからもう一度試し、続く場合は genkan のログを確認してください",
 	"this browser is not signed in any more; `genkan ui` makes a link that signs it in":                                                  "このブラウザーのサインインは終了しました。`genkan ui` で作るリンクからサインインできます",
+	"no port could be opened for the web UI; `genkan serve --port PORT` serves it on one that you choose":                                "Web UI のポートを開けませんでした。`genkan serve --port PORT` で、ポートを選んで提供できます",
 	"there is no such session": "そのセッションはありません",
 	"only a page that genkan serves can sign in or out; a program sends a token with each request instead": "サインインとサインアウトができるのは genkan のページだけです。プログラムは、リクエストごとにトークンを送ってください",
 	`send {"code": "…"} with the code of a link that "genkan ui" makes, or {"token": "…"} with a token`:    `{"code": "…"} で "genkan ui" が作ったリンクのコードを、または {"token": "…"} でトークンを送ってください`,

@@ -52,7 +52,7 @@ var jaWorkflows = map[string]string{
 
 	"no reason was given":              "理由は示されていません",
 	"the person who was asked said no": "承認を求められた人が拒否しました",
-	"nobody answered in time":          "時間内に誰も答えませんでした",
+	"nobody answered in time; `genkan approvals` lists the calls that wait": "時間内に誰も答えませんでした。`genkan approvals` で待っている呼び出しを一覧できます",
 
 	// Failures of nodes.
 	"this workflow can call no tools": "このワークフローはツールを呼び出せません",
@@ -130,4 +130,6 @@ var jaWorkflows = map[string]string{
 	"%s must be an http or https URL": "%s には http か https の URL を指定してください",
 	"%s must be a regular expression without lookaround, backreferences and flags, so that it takes linear time":                                                                                                  "%s には、先読み・後読み、後方参照、フラグを使わない正規表現を指定してください (処理時間を線形に保つためです)",
 	"%s works as a task only, and workflow %q has to see its answer, which a task gives later, so it was not called. Tell the user: the workflow must not match this tool, or must have no nodes behind the call": "%s はタスクとしてしか動きませんが、ワークフロー %q はその結果を確認する必要があり、タスクの結果は後になります。そのため呼び出していません。ワークフローの対象からこのツールを外すか、呼び出しの後のノードをなくす必要があることをユーザーに伝えてください",
+	"%s has no key %q; its keys are %s": "%s に %q というキーはありません。使えるキーは %s です",
+	"the hook left out what the tool's outputSchema asks for: %s. Enable the tools/list workflow that belongs to this one, which tells clients so": "ツールの outputSchema に必要なものをフックが除きました: %s。それをクライアントに伝える tools/list のワークフロー（このワークフローと対になるもの）を有効にしてください",
 }

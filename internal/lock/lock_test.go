@@ -180,7 +180,7 @@ func TestPreflight(t *testing.T) {
 	if w.Code != http.StatusNoContent || w.Header().Get("Access-Control-Allow-Origin") != "https://app.example.com" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
-	if got := w.Header().Get("Access-Control-Allow-Headers"); !strings.HasSuffix(got, "Mcp-Name, mcp-param-region, mcp-param-x_1") || strings.Contains(got, "evil") {
+	if got := w.Header().Get("Access-Control-Allow-Headers"); !strings.HasSuffix(got, "Mcp-Name, mcp-param-region, mcp-param-x_1") || !strings.Contains(got, " Last-Event-ID,") || strings.Contains(got, "evil") {
 		t.Errorf("Access-Control-Allow-Headers is %q", got)
 	}
 	if got := w.Header().Get("Access-Control-Allow-Methods"); got != "GET, POST, PUT, PATCH, DELETE" {
@@ -210,5 +210,123 @@ func TestSet(t *testing.T) {
 	}
 	if _, _, ok := knock(l, http.MethodGet, "localhost", http.Header{"Origin": {"https://app.example.com"}}); ok {
 		t.Error("an origin of the former rules was let in")
+	}
+}
+
+const (
+	cookie  = "genkan_session_1"
+	session = "the-secret-of-a-session"
+)
+
+// newPageLock is a lock that also knows one session.
+func newPageLock() *lock.Lock {
+	l := newLock()
+	l.Sessions = lock.Sessions{Cookie: cookie, Verify: func(_ context.Context, secret string) (gateway.Identity, error) {
+		if secret != session {
+			return gateway.Identity{}, gateway.Errorf(gateway.CodeUnauthenticated, "this browser is not signed in any more")
+		}
+		return gateway.Identity{ClientID: "admin", Admin: true}, nil
+	}}
+	return l
+}
+
+// A session counts for requests of genkan's own pages, and for no others: not for
+// other pages of the same host, whose requests a cookie with SameSite=Strict comes with.
+func TestSessionsCountForOwnPages(t *testing.T) {
+	l := newPageLock()
+	for name, c := range map[string]struct {
+		method, host string
+		header       http.Header
+		status       int
+	}{
+		"a page reads":                        {"GET", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"same-origin"}}, 200},
+		"a page writes":                       {"POST", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"same-origin"}, "Origin": {"http://127.0.0.1:3000"}}, 200},
+		"a page writes, behind a proxy":       {"POST", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"same-origin"}, "Origin": {"https://genkan.example.com"}}, 200},
+		"a page reads, without TLS":           {"GET", "genkan.example.com", nil, 200},
+		"a page writes, without TLS":          {"DELETE", "genkan.example.com", http.Header{"Origin": {"http://GENKAN.example.com"}}, 200},
+		"a person typed the address":          {"GET", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"none"}}, 200},
+		"a person cannot type a POST":         {"POST", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"none"}}, 401},
+		"a write from nowhere":                {"POST", "127.0.0.1:3000", nil, 401},
+		"a removal from nowhere":              {"DELETE", "127.0.0.1:3000", nil, 401},
+		"another port reads":                  {"GET", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"same-site"}}, 403},
+		"another port reads with its Origin":  {"GET", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"same-site"}, "Origin": {"http://127.0.0.1:8080"}}, 401},
+		"another port writes":                 {"POST", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"same-site"}, "Origin": {"http://127.0.0.1:8080"}}, 401},
+		"another port of an old browser":      {"POST", "127.0.0.1:3000", http.Header{"Origin": {"http://127.0.0.1:8080"}}, 401},
+		"another name of this machine":        {"POST", "127.0.0.1:3000", http.Header{"Origin": {"http://localhost:3000"}}, 401},
+		"another site":                        {"POST", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://evil.example"}}, 403},
+		"a subdomain":                         {"POST", "genkan.example.com", http.Header{"Sec-Fetch-Site": {"same-site"}, "Origin": {"https://sub.genkan.example.com"}}, 403},
+		"a page that may call with a token":   {"POST", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://app.example.com"}}, 401},
+		"such a page reads":                   {"GET", "127.0.0.1:3000", http.Header{"Origin": {"https://app.example.com"}}, 401},
+		"a sandboxed frame":                   {"POST", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"cross-site"}, "Origin": {"null"}}, 403},
+		"a rebound name":                      {"GET", "evil.example:3000", http.Header{"Sec-Fetch-Site": {"same-origin"}}, 403},
+		"two answers to where it comes from":  {"POST", "127.0.0.1:3000", http.Header{"Sec-Fetch-Site": {"same-origin", "cross-site"}}, 401},
+		"another session":                     {"GET", "127.0.0.1:3000", http.Header{"Cookie": {cookie + "=other"}}, 401},
+		"two sessions":                        {"GET", "127.0.0.1:3000", http.Header{"Cookie": {cookie + "=" + session + "; " + cookie + "=" + session}}, 401},
+		"an empty session":                    {"GET", "127.0.0.1:3000", http.Header{"Cookie": {cookie + "="}}, 401},
+		"a cookie of another genkan as well":  {"GET", "127.0.0.1:3000", http.Header{"Cookie": {"genkan_session_2=x; " + cookie + "=" + session}}, 200},
+		"a wrong token is not made good":      {"GET", "127.0.0.1:3000", http.Header{"Authorization": {"Bearer gk_other"}}, 401},
+		"an empty token is not made good":     {"GET", "127.0.0.1:3000", http.Header{"Authorization": {""}}, 401},
+		"a token comes before the session":    {"POST", "127.0.0.1:3000", http.Header{"Authorization": {"Bearer " + good}}, 200},
+		"a token from a page that may use it": {"POST", "127.0.0.1:3000", http.Header{"Authorization": {"Bearer " + good}, "Origin": {"https://app.example.com"}}, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(c.method, "/v1/tools", http.NoBody)
+			r.Host = c.host
+			r.Header = http.Header{"Cookie": {cookie + "=" + session}}
+			for key, values := range c.header {
+				r.Header[key] = values
+			}
+			w := httptest.NewRecorder()
+			id, ok := l.AdmitPage(w, r)
+			if ok != (c.status == 200) || w.Code != c.status {
+				t.Fatalf("let in %t, status %d, want %d: %s", ok, w.Code, c.status, w.Body)
+			}
+			want := "admin"
+			if len(r.Header["Authorization"]) > 0 {
+				want = "ann"
+			}
+			if ok && (id.ClientID != want || l.Client(r) != want || !l.Recognizes(r)) {
+				t.Errorf("let in as %+v", id)
+			}
+			if w.Header().Get("Access-Control-Allow-Credentials") != "" {
+				t.Error("other pages may send cookies")
+			}
+			// MCP takes tokens only.
+			if _, ok := l.Admit(httptest.NewRecorder(), r); ok != (want == "ann" && c.status == 200) {
+				t.Errorf("let in without a token: %t", ok)
+			}
+		})
+	}
+}
+
+// People may follow a link to a page from anywhere; nothing else comes in that way.
+func TestVisits(t *testing.T) {
+	l := newPageLock()
+	visit := func(change func(r *http.Request)) int {
+		r := httptest.NewRequest(http.MethodGet, "/ui/", http.NoBody)
+		r.Host = "localhost:3000"
+		r.Header = http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
+		change(r)
+		w := httptest.NewRecorder()
+		l.Visit(w, r)
+		return w.Code
+	}
+	for name, c := range map[string]struct {
+		change func(r *http.Request)
+		status int
+	}{
+		"a link":            {func(*http.Request) {}, 200},
+		"a typed address":   {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "none") }, 200},
+		"a program":         {func(r *http.Request) { r.Header = http.Header{} }, 200},
+		"a frame":           {func(r *http.Request) { r.Header.Set("Sec-Fetch-Dest", "iframe") }, 403},
+		"a script":          {func(r *http.Request) { r.Header.Set("Sec-Fetch-Mode", "no-cors") }, 403},
+		"a form":            {func(r *http.Request) { r.Method = http.MethodPost }, 403},
+		"a form's origin":   {func(r *http.Request) { r.Header.Set("Origin", "https://evil.example") }, 403},
+		"a rebound name":    {func(r *http.Request) { r.Host = "evil.example:3000" }, 403},
+		"a page of its own": {func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-origin") }, 200},
+	} {
+		if got := visit(c.change); got != c.status {
+			t.Errorf("%s: %d, want %d", name, got, c.status)
+		}
 	}
 }

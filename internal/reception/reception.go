@@ -50,6 +50,9 @@ type Options struct {
 	// background process also gives the socket up to a process that serves HTTP.
 	// Zero is for a process that serves HTTP, which does neither.
 	IdleTimeout time.Duration
+	// Busy reports whether a background process goes on although it has no
+	// connections; nil means never.
+	Busy func() bool
 	// Settings returns the settings in force. A process with other settings is
 	// refused. So is a client whose name or view is refused by CheckName or
 	// CheckView.
@@ -281,7 +284,11 @@ func (s *server) stopIdleTimer() {
 func (s *server) stopIfIdle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.connections == 0 {
+	switch {
+	case s.connections > 0:
+	case s.opt.Busy != nil && s.opt.Busy():
+		s.idle.Reset(s.opt.IdleTimeout)
+	default:
 		s.closing = true
 		s.opt.Log.Info("nobody has been connected for a while: going", "seconds", s.opt.IdleTimeout.Seconds())
 		s.stop()

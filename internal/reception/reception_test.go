@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -309,7 +310,8 @@ func TestClaimGivesUp(t *testing.T) {
 func TestIdleTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(nil, Options{IdleTimeout: time.Minute, Log: slog.New(slog.DiscardHandler)})
+		var busy atomic.Bool
+		s := newServer(nil, Options{IdleTimeout: time.Minute, Busy: busy.Load, Log: slog.New(slog.DiscardHandler)})
 		hasStopped := func() bool {
 			synctest.Wait()
 			select {
@@ -333,6 +335,12 @@ func TestIdleTimeout(t *testing.T) {
 			}
 			s.removeConnection()
 		}
+		busy.Store(true)
+		time.Sleep(time.Hour)
+		if hasStopped() {
+			t.Fatal("it stopped while it was busy")
+		}
+		busy.Store(false)
 		time.Sleep(time.Minute)
 		if !hasStopped() || s.addConnection() {
 			t.Error("it did not stop")

@@ -62,9 +62,9 @@ func (p *Pool) Compile(ctx context.Context, name, source string) (*Program, erro
 	if len(source) > MaxSource {
 		return nil, &SyntaxError{Message: fmt.Sprintf("the script has %d bytes; it may have %d", len(source), MaxSource)}
 	}
-	f, err := p.compile(ctx, source, DefaultMemory)
+	f, err := p.compile(ctx, source, nil, DefaultMemory)
 	if err != nil && err.Kind == Memory {
-		f, err = p.compile(ctx, source, compileMemory)
+		f, err = p.compile(ctx, source, nil, compileMemory)
 	}
 	if err != nil {
 		if err.Kind == Threw {
@@ -76,10 +76,26 @@ func (p *Pool) Compile(ctx context.Context, name, source string) (*Program, erro
 	return &Program{ID: hex.EncodeToString(sum[:16]), Name: name, Code: f.fields[0]}, nil
 }
 
-func (p *Pool) compile(ctx context.Context, source string, memory int) (frame, *Error) {
+// Check parses JavaScript that another engine is to run, as the body of an async function.
+// It returns a *SyntaxError if the code is wrong, and nil if that cannot be told: the code is
+// very long, or no worker was free.
+func (p *Pool) Check(ctx context.Context, source string) error {
+	if len(source) > MaxSource {
+		return nil
+	}
+	if _, err := p.compile(ctx, source, []byte(onlyCheck), DefaultMemory); err != nil && err.Kind == Threw {
+		return &SyntaxError{Line: err.Line, Column: err.Column, Message: err.Message}
+	}
+	return nil
+}
+
+// onlyCheck asks a worker to parse a source as JavaScript, and no more.
+const onlyCheck = "check"
+
+func (p *Pool) compile(ctx context.Context, source string, what []byte, memory int) (frame, *Error) {
 	r := &run{pool: p, limits: Limits{Time: compileTime, Memory: memory, Payload: maxCode}.orDefaults()}
 	return r.do(ctx, func(w *worker) error {
-		return w.send(frameCompile, []byte(source), r.limits.encode())
+		return w.send(frameCompile, []byte(source), r.limits.encode(), what)
 	})
 }
 
@@ -94,6 +110,22 @@ const (
 	beforeSync = "(function      (){"
 	after      = "\n})"
 )
+
+func wrap(source string) string {
+	if strings.Contains(source, "await") {
+		return before + source + after
+	}
+	return beforeSync + source + after
+}
+
+// check parses a source as JavaScript of today. It runs in a worker.
+func check(source string) error {
+	result := api.Transform(wrap(source), api.TransformOptions{Loader: api.LoaderJS, LogLimit: 1})
+	if len(result.Errors) > 0 {
+		return syntaxError(source, result.Errors[0])
+	}
+	return nil
+}
 
 // transform turns a script into what the engine runs, with a map of its places. It
 // runs in a worker.
@@ -119,16 +151,12 @@ func transform(source string) ([]byte, error) {
 		LegalComments:    api.LegalCommentsNone,
 		LogLimit:         1,
 	}
-	wrapped := before + source + after
-	if !strings.Contains(source, "await") {
-		wrapped = beforeSync + source + after
-	}
-	result := api.Transform(wrapped, options)
+	result := api.Transform(wrap(source), options)
 	if len(result.Errors) > 0 {
 		// The grammar of TypeScript gives some JavaScript another meaning, so it is
 		// the second choice.
 		options.Loader = api.LoaderTS
-		if result = api.Transform(wrapped, options); len(result.Errors) > 0 {
+		if result = api.Transform(wrap(source), options); len(result.Errors) > 0 {
 			return nil, syntaxError(source, result.Errors[0])
 		}
 	}

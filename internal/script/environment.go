@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -36,10 +35,7 @@ func compileGlobals() map[string]*goja.Program {
 }
 
 // globals is the prototype of the global object. goja asks it for what that has not.
-type globals struct {
-	*environment
-	vars, params []byte
-}
+type globals struct{ *environment }
 
 func (g *globals) Get(name string) goja.Value {
 	var value goja.Value
@@ -82,7 +78,7 @@ func (g *globals) makeGlobal(program *goja.Program) goja.Value {
 
 // frozen returns a JSON value that a script cannot change.
 func (g *globals) frozen(text []byte) goja.Value {
-	value, err := g.parse(text)
+	value, err := (&decoder{vm: g.vm, text: string(text)}).decode()
 	if err != nil {
 		panic(err)
 	}
@@ -114,8 +110,9 @@ type environment struct {
 	*workerState
 	vm     *goja.Runtime
 	limits Limits
-
-	parseJSON goja.Callable
+	given  given
+	// vars and params are decoded when they are read.
+	vars, params []byte
 
 	console []Line
 	logged  int
@@ -138,14 +135,30 @@ type ask struct {
 	b  []byte
 }
 
+// newEnvironment makes a runtime for one job. No script has seen it.
+func (s *workerState) newEnvironment() *environment {
+	e := &environment{workerState: s, vm: goja.New()}
+	e.vm.SetMaxCallStackSize(maxCalls)
+	// A source map of evaluated code would be read from a file.
+	e.vm.SetParserOptions(parser.WithDisableSourceMaps)
+	if err := e.vm.GlobalObject().SetPrototype(e.vm.NewDynamicObject(&globals{e})); err != nil {
+		panic(err)
+	}
+	return e
+}
+
 // run runs a job and writes how it ended.
 func (s *workerState) run(f *frame) error {
 	limits := decodeLimits(f.fields[5])
 	s.limitMemory(limits.Memory)
-	e := &environment{workerState: s, vm: goja.New(), limits: limits}
+	e := s.spare
+	if s.spare = nil; e == nil {
+		e = s.newEnvironment()
+	}
+	e.limits = limits
 	s.clock.start(e.vm, limits)
 	defer s.clock.stop()
-	returned, context, err := e.eval(f)
+	outcome, err := e.eval(f)
 	var console []byte
 	if len(e.console) > 0 {
 		console, _ = json.Marshal(e.console)
@@ -153,62 +166,61 @@ func (s *workerState) run(f *frame) error {
 	if err != nil {
 		return s.failed(e.explain(err), console)
 	}
-	for _, value := range [][]byte{returned, context} {
-		if len(value) > limits.Payload {
-			return s.failed(&Error{Kind: Refused, Message: tooLarge("what the script leaves", len(value), limits.Payload)}, console)
+	var texts, parts [2][]byte
+	for i, left := range outcome {
+		size := len(left.out)
+		for _, p := range left.kept {
+			size += p.end - p.start
 		}
+		if size > limits.Payload {
+			return s.failed(&Error{Kind: Refused, Message: tooLarge("what the script leaves", size, limits.Payload)}, console)
+		}
+		texts[i], parts[i] = left.out, encodeParts(left.kept)
 	}
-	return writeFrame(s.out, frameDone, returned, context, console)
+	return writeFrame(s.out, frameDone, texts[0], texts[1], console, parts[0], parts[1])
 }
 
 func tooLarge(what string, size, limit int) string {
 	return fmt.Sprintf("%s has %d bytes of JSON; it may have %d", what, size, limit)
 }
 
-// eval runs the program until it returns.
-func (e *environment) eval(f *frame) (returned, context []byte, err error) {
-	vm := e.vm
-	vm.SetMaxCallStackSize(maxCalls)
-	// A source map of evaluated code would be read from a file.
-	vm.SetParserOptions(parser.WithDisableSourceMaps)
+// eval runs the program until it returns. The outcome is what it returned and the context
+// that it left.
+func (e *environment) eval(f *frame) (outcome [2]encoder, err error) {
+	vm, global := e.vm, e.vm.GlobalObject()
 	program, err := e.program(f)
 	if err != nil {
-		return nil, nil, err
+		return outcome, err
 	}
-	global := vm.GlobalObject()
-	if err := global.SetPrototype(vm.NewDynamicObject(&globals{environment: e, vars: f.fields[3], params: f.fields[4]})); err != nil {
-		return nil, nil, err
-	}
-	text := vm.Get("JSON").ToObject(vm)
-	e.parseJSON, _ = goja.AssertFunction(text.Get("parse"))
-	stringify, _ := goja.AssertFunction(text.Get("stringify"))
-	given, err := e.parse(f.fields[2])
+	e.vars, e.params = f.fields[3], f.fields[4]
+	e.given = given{vm: vm, text: string(f.fields[2])}
+	given, err := e.given.decode()
 	if err != nil {
-		return nil, nil, err
+		return outcome, err
 	}
 	_ = global.Set("context", given)
 	_ = global.Set("ctx", given)
 	body, err := vm.RunProgram(program)
 	if err != nil {
-		return nil, nil, err
+		return outcome, err
 	}
 	function, ok := goja.AssertFunction(body)
 	if !ok {
-		return nil, nil, errors.New("the script is not the body of a function; look for a } too many")
+		return outcome, errors.New("the script is not the body of a function; look for a } too many")
 	}
 	value, err := function(goja.Undefined())
 	if err != nil {
-		return nil, nil, err
+		return outcome, err
 	}
 	if promise, ok := value.Export().(*goja.Promise); ok {
 		for promise.State() == goja.PromiseStatePending {
 			if err := e.wait(); err != nil {
-				return nil, nil, err
+				return outcome, err
 			}
 		}
 		value = promise.Result()
 		if promise.State() == goja.PromiseStateRejected {
-			return nil, nil, &rejection{value}
+			return outcome, &rejection{value}
 		}
 	}
 	for _, unanswered := range e.waiting {
@@ -221,28 +233,13 @@ func (e *environment) eval(f *frame) (returned, context []byte, err error) {
 		left = cmp.Or(global.Get("ctx"), given)
 	}
 	for i, v := range []goja.Value{value, left} {
-		if i == 0 && goja.IsUndefined(v) {
-			continue
-		}
-		v, err := stringify(goja.Undefined(), v)
-		if err != nil {
-			return nil, nil, err
-		}
-		if i == 0 {
-			returned = jsonText(v)
-		} else {
-			context = jsonText(v)
+		if !goja.IsUndefined(v) {
+			if outcome[i], err = e.given.encode(v); err != nil {
+				return outcome, err
+			}
 		}
 	}
-	return returned, context, nil
-}
-
-// parse is JSON.parse, and an empty object for an empty text.
-func (e *environment) parse(text []byte) (goja.Value, error) {
-	if len(text) == 0 {
-		return e.vm.NewObject(), nil
-	}
-	return e.parseJSON(goja.Undefined(), e.vm.ToValue(string(text)))
+	return outcome, nil
 }
 
 // rejection is a script's promise that was rejected.
@@ -411,58 +408,6 @@ const describe = `(function (value) {
 	const text = object && !("message" in value) ? JSON.stringify(value) : String(value);
 	return [String(text), object ? String(value.stack) : ""];
 })`
-
-// jsonText returns the text of JSON.stringify with letters instead of their escapes,
-// which the engine writes for all that is not ASCII; nil for undefined.
-func jsonText(v goja.Value) []byte {
-	if v == nil || goja.IsUndefined(v) {
-		return nil
-	}
-	text := v.String()
-	if !strings.Contains(text, `\u`) {
-		return []byte(text)
-	}
-	out := make([]byte, 0, len(text))
-	for {
-		i := strings.IndexByte(text, '\\')
-		if i < 0 || i+1 == len(text) {
-			return append(out, text...)
-		}
-		out, text = append(out, text[:i]...), text[i:]
-		r, n := escaped(text)
-		if n == 0 {
-			out, text = append(out, text[:2]...), text[2:]
-			continue
-		}
-		out, text = utf8.AppendRune(out, r), text[n:]
-	}
-}
-
-// escaped returns the letter beyond ASCII that a text begins with the escape of, and
-// the escape's length; 0 if there is none.
-func escaped(text string) (rune, int) {
-	unit := func(text string) rune {
-		if len(text) < 6 || text[1] != 'u' || text[0] != '\\' {
-			return -1
-		}
-		n, err := strconv.ParseUint(text[2:6], 16, 16)
-		if err != nil {
-			return -1
-		}
-		return rune(n)
-	}
-	switch r := unit(text); {
-	case r < utf8.RuneSelf:
-		return 0, 0
-	case utf16.IsSurrogate(r):
-		if pair := utf16.DecodeRune(r, unit(text[6:])); pair != utf8.RuneError {
-			return pair, 12
-		}
-		return 0, 0 // a half of a pair stays what it is
-	default:
-		return r, 6
-	}
-}
 
 // encode and decodeLimits carry limits to a worker.
 func (l Limits) encode() []byte {

@@ -13,12 +13,12 @@ import (
 
 // protocol is the version of the frames. A worker says it in its hello: where a
 // worker is started from a file, the file may have been replaced since.
-const protocol = "genkan-worker 1"
+const protocol = "genkan-worker 2"
 
 // The kinds of frames that genkan sends.
 const (
 	frameJob     = 'j' // program's id, its code (nothing if known), context, vars, params, limits
-	frameCompile = 'c' // source, limits
+	frameCompile = 'c' // source, limits, onlyCheck or nothing
 	frameAnswer  = 'a' // id of the request, its error's text, its value
 )
 
@@ -27,7 +27,7 @@ const (
 	frameHello    = 'h' // protocol
 	frameAsk      = 'q' // id of the request, operation, two arguments
 	frameWait     = 'w' // how many answers it has read
-	frameDone     = 'd' // returned, context, console
+	frameDone     = 'd' // returned, context, console, parts of the given context in both
 	frameFailed   = 'f' // kind, message, line, column, console
 	frameCompiled = 'p' // code
 )

@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 		case "script-probe":
 			probe()
 			os.Exit(0)
+		case "script-echo":
+			echo()
+			os.Exit(0)
 		case "script-parent":
 			parent()
 			os.Exit(0)

@@ -42,10 +42,12 @@ type Pool struct {
 	free   int // running slots
 	procs  int // processes, also those that start or end
 	parked int // processes whose script waits for its host
-	idle   []*worker
-	active map[*run]struct{}
-	held   map[string]int // processes by program
-	kills  map[string][]time.Duration
+	// starting are processes that have not said hello yet.
+	starting int
+	idle     []*worker
+	active   map[*run]struct{}
+	held     map[string]int // processes by program
+	kills    map[string][]time.Duration
 	// resuming are runs that have a worker and an answer for it. They come first.
 	resuming, queue []*waiter
 	watching        bool
@@ -123,43 +125,44 @@ func (p *Pool) Stats() PoolStats {
 func (p *Pool) Warm() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.procs > 0 {
-		return
+	if !p.closed && p.procs == 0 {
+		p.start()
 	}
+}
+
+// start starts a worker beside the runs. A run that waits gets the first worker that is
+// free, which may be another one.
+func (p *Pool) start() {
 	p.procs++
+	p.starting++
 	p.background.Go(func() {
-		w, err := p.start()
-		if err != nil {
-			return
+		w, err := (*worker)(nil), p.err
+		if err == nil {
+			w, err = startWorker(p.file)
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		defer p.grant()
+		p.starting--
+		if err != nil {
+			p.procs--
+			if len(p.queue) > 0 {
+				p.queue[0].ready <- &startError{err}
+				p.queue = slices.Delete(p.queue, 0, 1)
+			}
+			return
+		}
+		p.stats.Started++
+		p.background.Go(func() {
+			<-w.exited
+			p.gone(w)
+		})
 		p.putBack(w)
-		p.grant()
 	})
 }
 
-// start starts a worker, for which procs was already counted.
-func (p *Pool) start() (*worker, error) {
-	if p.err != nil {
-		p.gone(nil)
-		return nil, p.err
-	}
-	p.background.Add(1)
-	gone := func(w *worker) {
-		defer p.background.Done()
-		p.gone(w)
-	}
-	w, err := startWorker(p.file, gone)
-	if err != nil {
-		gone(nil)
-		return nil, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stats.Started++
-	return w, nil
-}
+// startError is why a worker could not be started.
+type startError struct{ error }
 
 // gone forgets a process that ended.
 func (p *Pool) gone(w *worker) {
@@ -212,8 +215,7 @@ type waiter struct {
 	ready chan error // has room for one
 }
 
-// acquire waits for a turn and, if the run has no worker yet, for one. The run's
-// worker may then still be nil: it starts it.
+// acquire waits for a turn and, if the run has no worker yet, for one.
 func (p *Pool) acquire(ctx context.Context, r *run, queue *[]*waiter, patience time.Duration) error {
 	w := &waiter{r, make(chan error, 1)}
 	p.mu.Lock()
@@ -236,22 +238,32 @@ func (p *Pool) acquire(ctx context.Context, r *run, queue *[]*waiter, patience t
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
-	var err error
-	select {
-	case err := <-w.ready:
+	for {
+		var err error
+		select {
+		case err := <-w.ready:
+			return err
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-timer.C:
+			err = fmt.Errorf("no worker for scripts was free for %v", patience)
+		}
+		p.mu.Lock()
+		if ctx.Err() == nil && p.starting > 0 { // which takes long on a busy machine
+			p.mu.Unlock()
+			timer.Reset(patience)
+			continue
+		}
+		i := slices.Index(*queue, w)
+		if i >= 0 {
+			*queue = slices.Delete(*queue, i, i+1)
+		}
+		p.mu.Unlock()
+		if i < 0 {
+			err = <-w.ready // it was this run's turn meanwhile
+		}
 		return err
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-timer.C:
-		err = fmt.Errorf("no worker for scripts was free for %v", patience)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if i := slices.Index(*queue, w); i >= 0 {
-		*queue = slices.Delete(*queue, i, i+1)
-		return err
-	}
-	return <-w.ready // it was this run's turn meanwhile
 }
 
 // grant gives free slots to those that wait.
@@ -263,23 +275,17 @@ func (p *Pool) grant() {
 		p.resuming = slices.Delete(p.resuming, 0, 1)
 	}
 	most := max(1, p.opts.Processes*3/4)
-	for p.free > 0 {
-		i := slices.IndexFunc(p.queue, func(w *waiter) bool { return p.held[w.run.id] < most })
+	next := func(from int) int {
+		i := slices.IndexFunc(p.queue[from:], func(w *waiter) bool { return p.held[w.run.id] < most })
 		if i < 0 {
-			return
+			return -1
 		}
-		r := p.queue[i].run
-		switch n := len(p.idle); {
-		case n > 0:
-			r.worker, p.idle = p.idle[n-1], p.idle[:n-1]
-		case p.procs < p.opts.Processes:
-			p.procs++
-		case p.parked == p.procs:
-			p.fail(&p.queue, fmt.Errorf("all %d workers for scripts wait for calls, requests or approvals", p.procs))
-			return
-		default:
-			return
-		}
+		return from + i
+	}
+	i := next(0)
+	for ; p.free > 0 && i >= 0 && len(p.idle) > 0; i = next(i) {
+		r, n := p.queue[i].run, len(p.idle)
+		r.worker, p.idle = p.idle[n-1], p.idle[:n-1]
 		p.free--
 		p.held[r.id]++
 		p.active[r] = struct{}{}
@@ -287,6 +293,17 @@ func (p *Pool) grant() {
 		r.slot = true
 		p.queue[i].ready <- nil
 		p.queue = slices.Delete(p.queue, i, i+1)
+	}
+	// Those that could run if there were workers.
+	for wanted := 1; wanted <= p.free && i >= 0; wanted, i = wanted+1, next(i+1) {
+		switch {
+		case p.starting >= wanted:
+		case p.procs < p.opts.Processes:
+			p.start()
+		case p.parked == p.procs:
+			p.fail(&p.queue, fmt.Errorf("all %d workers for scripts wait for calls, requests or approvals", p.procs))
+			return
+		}
 	}
 }
 
@@ -318,7 +335,7 @@ func (p *Pool) release(r *run, killed bool) {
 	switch {
 	case r.ended():
 		p.stats.Killed++
-	case r.limits.Memory > DefaultMemory:
+	case r.limits.Memory > DefaultMemory && !r.worker.isSmall():
 		r.worker.kill()
 	default:
 		p.putBack(r.worker)

@@ -26,10 +26,10 @@ type worker struct {
 
 	// known are the ids of the programs that it has.
 	known map[string]bool
-	// base is the memory that it had when it had started, grown how much it had grown
-	// when that was last seen, since when it is idle.
-	base, grown int
-	since       time.Duration
+	// base and mapped are the memory that it had when it had started, grown how much it
+	// had grown when that was last seen, since when it is idle.
+	base, mapped, grown int
+	since               time.Duration
 
 	exited chan struct{} // closed when the process has ended
 }
@@ -37,8 +37,8 @@ type worker struct {
 // helloTime is how long a worker may take to start on a machine that is very busy.
 const helloTime = 30 * time.Second
 
-// startWorker starts a worker and calls gone when one that it returned has ended.
-func startWorker(file string, gone func(*worker)) (*worker, error) {
+// startWorker starts a worker.
+func startWorker(file string) (*worker, error) {
 	inChild, in, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -65,6 +65,7 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 		_ = errors.Join(in.Close(), out.Close())
 		return nil, err
 	}
+	lowerPriority(w.cmd.Process.Pid)
 	w.kill = func() { _ = w.cmd.Process.Kill() }
 	w.memory.open(w.cmd.Process.Pid)
 	wait := func() {
@@ -84,12 +85,16 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 		return nil, fmt.Errorf("a worker process did not start: %w %s", err, w.errors.line())
 	}
 	_ = out.SetReadDeadline(time.Time{})
-	w.base = w.memory.read()
-	go func() {
-		wait()
-		gone(w)
-	}()
+	w.base, w.mapped = w.memory.read()
+	go wait()
 	return w, nil
+}
+
+// isSmall reports whether a worker that was allowed more memory than is usual can be used
+// with the usual limit. What it has mapped stays mapped.
+func (w *worker) isSmall() bool {
+	_, mapped := w.memory.read()
+	return parentSeesMemory && mapped-w.mapped <= DefaultMemory/2
 }
 
 func (w *worker) send(kind byte, fields ...[]byte) error {

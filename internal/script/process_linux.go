@@ -31,20 +31,21 @@ func (g *memoryGauge) close() {
 }
 
 // read returns the memory that the process has for itself, without the pages of its
-// program file; 0 if that is unknown.
-func (g *memoryGauge) read() int {
+// program file, and what it has mapped to write to; 0 if that is unknown.
+func (g *memoryGauge) read() (own, mapped int) {
 	var buffer [128]byte
 	if g.file == nil {
-		return 0
+		return 0, 0
 	}
 	n, _ := g.file.ReadAt(buffer[:], 0)
-	fields := bytes.Fields(buffer[:n])
-	if len(fields) < 3 {
-		return 0
+	var pages [6]int
+	for i, field := range bytes.Fields(buffer[:n]) {
+		if i < len(pages) {
+			pages[i], _ = strconv.Atoi(string(field))
+		}
 	}
-	resident, _ := strconv.Atoi(string(fields[1]))
-	shared, _ := strconv.Atoi(string(fields[2]))
-	return (resident - shared) * os.Getpagesize()
+	resident, shared, data := pages[1], pages[2], pages[5]
+	return (resident - shared) * os.Getpagesize(), data * os.Getpagesize()
 }
 
 // base are the address space and the writable memory that the process had mapped when

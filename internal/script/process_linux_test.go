@@ -250,3 +250,26 @@ func BenchmarkCPU(b *testing.B) {
 		})
 	}
 }
+
+// A worker that may have more memory is used again unless it took it.
+func TestWorkersWithMoreMemory(t *testing.T) {
+	t.Parallel()
+	if testkit.RaceDetector() {
+		t.Skip("the race detector maps memory as it likes")
+	}
+	p := newPool(t, Options{Running: 1})
+	more := Limits{Time: long, Memory: 256 << 20}
+	small, large := compile(t, p, `return 1`), compile(t, p, `const a = []; for (let i = 0; i < 2e5; i++) a.push({i}); return a.length`)
+	for _, step := range []struct {
+		program *Program
+		limits  Limits
+		started int
+	}{{small, more, 1}, {small, patient, 1}, {large, more, 1}, {small, patient, 2}, {small, more, 2}} {
+		if _, err := p.Run(t.Context(), Job{Program: step.program, Limits: step.limits}); err != nil {
+			t.Fatal(err)
+		}
+		if s := p.Stats(); s.Started != step.started {
+			t.Errorf("%+v, want %d started", s, step.started)
+		}
+	}
+}

@@ -16,10 +16,12 @@ const niceness = 5
 
 func setGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+// lowerPriority sets the priority of a process that has just started.
+func lowerPriority(pid int) { _ = syscall.Setpriority(syscall.PRIO_PGRP, pid, niceness) }
+
 // confineUnix allows no descriptor but those that are open: no file and no socket can
 // be opened any more.
 func confineUnix() {
-	_ = syscall.Setpriority(syscall.PRIO_PGRP, 0, niceness)
 	_ = syscall.Setrlimit(syscall.RLIMIT_CORE, &syscall.Rlimit{})
 	_ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{})
 }

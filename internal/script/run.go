@@ -41,14 +41,21 @@ func (p *Pool) Run(ctx context.Context, job Job) (Result, error) {
 	if failure != nil {
 		return Result{}, failure
 	}
-	for i, name := range []string{"what the script returns", "the context that the script leaves"} {
-		if message := r.refuse(name, f.fields[i]); message != "" {
+	result := Result{Stats: r.stats}
+	for i, left := range []struct {
+		name string
+		text *json.RawMessage
+	}{{"what the script returns", &result.Returned}, {"the context that the script leaves", &result.Context}} {
+		text, err := joinParts(f.fields[i], job.Context, f.fields[3+i], r.limits.Payload)
+		if err != nil {
+			return Result{}, &Error{Kind: Crashed, Message: err.Error(), Err: err, Stats: r.stats}
+		}
+		if message := r.refuse(left.name, text); message != "" {
 			return Result{}, &Error{Kind: Refused, Message: message, Stats: r.stats}
 		}
-	}
-	result := Result{Context: f.fields[1], Stats: r.stats}
-	if len(f.fields[0]) > 0 {
-		result.Returned = f.fields[0]
+		if len(text) > 0 {
+			*left.text = text
+		}
 	}
 	return result, nil
 }
@@ -98,7 +105,7 @@ func (r *run) refuse(what string, text []byte) string {
 
 // end kills the worker, once.
 func (r *run) end(reason Kind) {
-	if r.reason.CompareAndSwap(nil, &reason) && r.worker != nil {
+	if r.reason.CompareAndSwap(nil, &reason) {
 		r.worker.kill()
 	}
 }
@@ -117,6 +124,8 @@ func (r *run) do(ctx context.Context, send func(*worker) error) (frame, *Error) 
 			kind, message = ended(ctx), endedEarly
 		} else if errors.Is(err, errClosed) {
 			kind = Canceled
+		} else if start := (*startError)(nil); errors.As(err, &start) {
+			kind = Crashed
 		}
 		return frame{}, &Error{Kind: kind, Message: message, Err: err, Stats: Stats{Queue: monotonic() - queued}}
 	}
@@ -140,19 +149,6 @@ func ended(ctx context.Context) Kind {
 
 // exchange talks to the worker until the job ends.
 func (r *run) exchange(ctx context.Context, queued time.Duration, send func(*worker) error) (f frame, failure *Error) {
-	if r.worker == nil {
-		w, err := r.pool.start()
-		if err != nil {
-			r.end(Crashed)
-			return f, &Error{Kind: Crashed, Message: err.Error(), Err: err}
-		}
-		r.pool.mu.Lock()
-		r.worker = w
-		r.pool.mu.Unlock()
-		if r.ended() {
-			w.kill() // the pool was closed meanwhile
-		}
-	}
 	r.pool.keepWatch()
 	var cancel context.CancelFunc
 	r.ctx, cancel = context.WithCancel(ctx)
@@ -263,7 +259,7 @@ func (r *run) died(ctx context.Context, err error) *Error {
 // check is the watch's look at a run. The pool is locked.
 func (r *run) check(now time.Duration) {
 	over := time.Duration(r.over.Load())
-	if over == 0 || r.worker == nil {
+	if over == 0 {
 		return
 	}
 	if now > over {
@@ -274,7 +270,8 @@ func (r *run) check(now time.Duration) {
 		r.pool.giveUp(r)
 	}
 	// An eighth is for what the process has anyway.
-	if r.worker.grown = r.worker.memory.read() - r.worker.base; r.worker.grown > r.limits.Memory/8*7 {
+	own, _ := r.worker.memory.read()
+	if r.worker.grown = own - r.worker.base; r.worker.grown > r.limits.Memory/8*7 {
 		r.end(Memory)
 	}
 }

@@ -120,6 +120,38 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
+// JavaScript for another engine is checked as such.
+func TestCheckSaysWhereTheMistakeIs(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	const ends = "the script ends where it should not: one of its brackets is missing, or one too many"
+	for source, want := range map[string]string{
+		"":                          "",
+		"return await $input.all()": "",
+		"for await (const x of y) { x?.z ?? 010 }\nreturn []":               "",
+		"const items = $('A').all();\nreturn items.map((i) => ({json: i}))": "",
+		"using x = y; return /[\\p{L}--[a-z]]/v":                            "", // newer than our engine
+		"// a comment at the end":                                           "",
+		"const a: string = 'TypeScript'":                                    `line 1, column 8: Expected ";" but found ":"`,
+		"retrun 1;":                                                         `line 1, column 8: Expected ";" but found "1"`,
+		"const a = 1;\nconst 日本 = ;":                                        `line 2, column 12: Unexpected ";"`,
+		"if (x) {":                                                          "line 1, column 9: " + ends,
+		"f(\n  a":                                                           "line 2, column 4: " + ends,
+		"import fs from 'fs'":                                               `line 1, column 8: Unexpected "fs"`,
+		"let b; let b":                                                      `line 1, column 12: The symbol "b" has already been declared`,
+		strings.Repeat("(", 1+MaxSource):                                    "",
+		strings.Repeat("[", 200_000) + "'":                                  "", // the parser crashes
+	} {
+		got := ""
+		if err := p.Check(t.Context(), source); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%.60s: %s, want %s", source, got, want)
+		}
+	}
+}
+
 // The compiler is as hard to stop as the engine.
 func TestCompilerIsBounded(t *testing.T) {
 	t.Parallel()

@@ -51,7 +51,8 @@ type workerState struct {
 	programs map[string]*goja.Program
 	globals  map[string]*goja.Program
 	describe *goja.Program
-	memory   int // that is set
+	spare    *environment // for the next job
+	memory   int          // that is set
 	clock    clock
 }
 
@@ -71,6 +72,7 @@ func newWorkerState(in io.Reader, out io.Writer) *workerState {
 func work(in, out *os.File) int {
 	debug.SetMaxStack(maxStack)
 	debug.SetTraceback("none")
+	debug.SetGCPercent(200) // less often than is usual; the limit of memory holds
 	runtime.GOMAXPROCS(1)
 	_, _ = time.Now().Zone() // reads the time zone's file
 
@@ -97,11 +99,14 @@ func work(in, out *os.File) int {
 		if err != nil || s.out.Flush() != nil {
 			return 1
 		}
+		if s.spare == nil {
+			s.spare = s.newEnvironment() // while nobody waits
+		}
 	}
 }
 
 // limitMemory sets the limits of memory. Genkan does not reuse a worker that had more
-// than the usual: what it holds may be more than the usual allows.
+// than the usual and has used it: what it holds may be more than the usual allows.
 func (s *workerState) limitMemory(bytes int) {
 	if s.memory != bytes {
 		s.memory = bytes
@@ -115,7 +120,13 @@ func (s *workerState) compile(f *frame) error {
 	s.limitMemory(limits.Memory)
 	s.clock.start(nil, limits)
 	defer s.clock.stop()
-	code, err := transform(string(f.fields[0]))
+	var code []byte
+	var err error
+	if source := string(f.fields[0]); string(f.fields[2]) == onlyCheck {
+		err = check(source)
+	} else {
+		code, err = transform(source)
+	}
 	if err != nil {
 		var syntax *SyntaxError
 		errors.As(err, &syntax)

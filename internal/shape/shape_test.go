@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -265,11 +266,12 @@ func TestRowsAreReadInPages(t *testing.T) {
 func TestStructuredContentIsOutlinedByItsKeys(t *testing.T) {
 	t.Parallel()
 	h := open(t, shape.Budgets{Default: 5000})
-	value := `{"total":3000,"items":` + rows(3000) + `,"a/b":{"~":"x"},"note":"` + strings.Repeat("long ", 2000) + `"}`
+	n := testkit.Count(600, 3000)
+	value := `{"total":3000,"items":` + rows(n) + `,"a/b":{"~":"x"},"note":"` + strings.Repeat("long ", 2000) + `"}`
 	raw := []byte(`{"content":[{"type":"text","text":` + string(jsonrpc.AppendQuoted(nil, value)) + `}],"structuredContent":` + value + `,"_meta":{"k":1}}`)
 	call := callOf("anna")
 	outline := h.outlined(t, call, raw, 1000)
-	for _, want := range []string{"/total 3000", "/items array of 3000 items", "/items/0 {", `/a~1b {"~":"x"}`, "/note string of 10.0 kB", `pointer: "/items"`} {
+	for _, want := range []string{"/total 3000", fmt.Sprintf("/items array of %d items", n), "/items/0 {", `/a~1b {"~":"x"}`, "/note string of 10.0 kB", `pointer: "/items"`} {
 		if !strings.Contains(outline, want) {
 			t.Errorf("%q is not in the outline:\n%s", want, outline)
 		}
@@ -280,7 +282,7 @@ func TestStructuredContentIsOutlinedByItsKeys(t *testing.T) {
 	}
 	id := propose(t, outline)["id"]
 	for pointer, want := range map[string]string{
-		"/a~1b/~0": "x", "/total": "3000", "/items/2999/id": "2999",
+		"/a~1b/~0": "x", "/total": "3000", fmt.Sprintf("/items/%d/id", n-1): strconv.Itoa(n - 1),
 		"/items/7": `{"id": 7, "name": "customer 7", "mail": "c7@example.com", "city": "京都"}`,
 	} {
 		result, err := h.read(t, "anna", map[string]any{"id": id, "pointer": pointer})
@@ -308,12 +310,13 @@ func TestProposedCallsReadAPage(t *testing.T) {
 	t.Parallel()
 	h := open(t, shape.Budgets{})
 	keys := map[string]int{}
-	for i := range 20_000 {
+	for i := range testkit.Count(6000, 20_000) {
 		keys[fmt.Sprintf("key %d", i)] = i
 	}
 	wide, _ := json.Marshal(keys)
+	list := rows(testkit.Count(1500, 5000))
 	for name, text := range map[string]string{
-		"object": string(wide), "array": rows(5000), "in an object": `{"a":1,"list":` + rows(5000) + `}`, "in arrays": `[[` + rows(5000) + `,2],3]`,
+		"object": string(wide), "array": list, "in an object": `{"a":1,"list":` + list + `}`, "in arrays": `[[` + list + `,2],3]`,
 	} {
 		args := propose(t, texts(t, h.pass(t, callOf("anna"), textResult(text)))[0])
 		for range 3 {
@@ -375,17 +378,18 @@ func TestLongLineAmongShortOnesIsReadInBytes(t *testing.T) {
 func TestImagesAreKept(t *testing.T) {
 	t.Parallel()
 	h := open(t, shape.Budgets{})
-	image := `{"type":"image","mimeType":"image/png","data":"` + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("png!"), 200_000)) + `"}`
+	image := `{"type":"image","mimeType":"image/png","data":"` + base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("png!"), testkit.Count(40_000, 200_000))) + `"}`
+	n := testkit.Count(1500, 5000)
 	raw := []byte(`{"content":[` + image + `]}`)
 	if result := h.pass(t, callOf("anna"), raw); !bytes.Equal(result.Raw, raw) {
 		t.Error("an image alone was changed")
 	}
 	link := `{"type":"resource_link","uri":"file:///a","name":"a"}`
-	raw = []byte(`{"content":[` + image + `,{"type":"text","text":` + string(jsonrpc.AppendQuoted(nil, rows(5000))) + `},` + link + `]}`)
+	raw = []byte(`{"content":[` + image + `,{"type":"text","text":` + string(jsonrpc.AppendQuoted(nil, rows(n))) + `},` + link + `]}`)
 	result := h.pass(t, callOf("anna"), raw)
 	var kept []string
 	_ = jsonrpc.Elements(jsonrpc.Lookup(result.Raw, "content"), func(item []byte) bool { kept = append(kept, string(item)); return true })
-	if len(kept) != 3 || kept[1] != image || kept[2] != link || !strings.Contains(kept[0], "array of 5000") {
+	if len(kept) != 3 || kept[1] != image || kept[2] != link || !strings.Contains(kept[0], fmt.Sprintf("array of %d", n)) {
 		t.Errorf("%d items, %.300s", len(kept), result.Raw)
 	}
 }

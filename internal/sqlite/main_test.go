@@ -104,7 +104,7 @@ func handle(t *testing.T, path string) storetest.Stores {
 	// The suite asks what is kept and not how long it takes on a busy machine.
 	s := openPatient(t, path, time.Minute)
 	return storetest.Stores{
-		Identity: s, Lists: s, Overrides: s, Servers: s, Lessons: s, Vectors: s, Knowledge: s.Knowledge(),
+		Identity: s, Sessions: s, Lists: s, Overrides: s, Servers: s, Lessons: s, Vectors: s, Knowledge: s.Knowledge(),
 		ItemVectors: s.Knowledge(), PluginValues: s.Knowledge(), Workflows: s,
 		Another: func(t *testing.T) storetest.Stores { return handle(t, path) },
 	}

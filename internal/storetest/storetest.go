@@ -29,6 +29,8 @@ import (
 // Stores is one handle on a database, seen through each port.
 type Stores struct {
 	Identity identity.Store
+	// Sessions are those of browsers.
+	Sessions identity.SessionStore
 	Lists    upstream.ListStore
 	// Overrides are what is said about tools.
 	Overrides catalog.OverrideStore
@@ -61,6 +63,7 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"TokenNames":        testTokenNames,
 		"TokenUses":         testTokenUses,
 		"LocalUses":         testLocalUses,
+		"Sessions":          testSessions,
 		"ChangeSequence":    testChangeSequence,
 		"TwoHandles":        testTwoHandles,
 		"Lists":             testLists,

@@ -42,8 +42,7 @@ func FaultCommand(tb testing.TB, args ...string) (command string, argv []string,
 
 // faultBinary builds the fault server without the race detector and returns its
 // path. Most tests start one, and with the race detector that takes a tenth of a
-// second of CPU time. Unlike go build, go run keeps what it has linked: all packages
-// and runs share it.
+// second of CPU time.
 var faultBinary = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp(ownTemp, "genkan-fault-")
 	if err != nil {
@@ -51,14 +50,27 @@ var faultBinary = sync.OnceValues(func() (string, error) {
 	}
 	faultDir = dir
 	path := filepath.Join(dir, "faultserver")
-	cmd := exec.Command("go", "run", "-exec", "cp", "-buildvcs=false", "-ldflags", "-s -w",
-		"genkan/internal/testkit/fault/cmd/faultserver", path)
+	return path, Build(path, FaultPackage, "")
+})
+
+// FaultPackage is the command that is the fault server.
+const FaultPackage = "genkan/internal/testkit/fault/cmd/faultserver"
+
+// Build builds a command without the race detector, as this version if it has one, and
+// writes it to path. Unlike go build, go run keeps what it has linked: all packages and
+// runs share it.
+func Build(path, command, version string) error {
+	flags := "-s -w"
+	if version != "" {
+		flags += " -X main.version=" + version
+	}
+	cmd := exec.Command("go", "run", "-exec", "cp", "-buildvcs=false", "-ldflags", flags, command, path)
 	cmd.Env = ownEnv
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the fault server was not built: %w: %s", err, out)
+		return fmt.Errorf("%s was not built: %w: %s", command, err, out)
 	}
-	return path, nil
-})
+	return nil
+}
 
 // The environment before any test changes it: a test's HOME has no build cache,
 // and its TMPDIR goes with the test.

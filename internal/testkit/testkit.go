@@ -100,7 +100,8 @@ const patience = 2 * time.Minute
 func Eventually(tb testing.TB, condition func() bool, format string, args ...any) {
 	tb.Helper()
 	deadline := time.Now().Add(patience)
-	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+	// Most conditions ask over HTTP: to look more often takes time from what is waited for.
+	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		if condition() {
 			return
 		}

@@ -152,8 +152,8 @@ func prepare(t *testing.T) *walk {
 		}
 	}
 	build := func(name, pkg string) {
-		if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(w.bin, name), pkg).CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
+		if err := testkit.Build(filepath.Join(w.bin, name), pkg, ""); err != nil {
+			t.Fatal(err)
 		}
 	}
 	build("genkan", "genkan/cmd/genkan")

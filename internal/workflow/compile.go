@@ -1,8 +1,10 @@
 package workflow
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
+	"reflect"
 	"slices"
 
 	"genkan/internal/gateway"
@@ -15,6 +17,8 @@ type Workflow struct {
 	match matcher
 	// vars are the variables with the secrets that they refer to.
 	vars map[string]json.RawMessage
+	// secrets are the values of those that refer to secrets.
+	secrets []string
 	// behind is set if a blocking node stands behind a call: it must see the answer.
 	behind bool
 }
@@ -40,7 +44,7 @@ func Compile(d *Definition, env *Environment) (*Workflow, []Problem) {
 	b := &Builder{env: env, definition: d}
 	w := &Workflow{Definition: d}
 	b.settings()
-	w.vars = b.variables()
+	w.vars, w.secrets = b.variables()
 	w.match = b.matcher(&d.Match)
 	g := b.graph()
 	b.check(g)
@@ -75,6 +79,11 @@ func (b *Builder) settings() {
 	b.OneOf("state.scope", d.State.Scope, "run", scopeSession, scopeWorkflow)
 	b.OneOf("notifications", d.Notifications, pass, "withhold")
 	l := &d.Limits
+	for _, err := range []error{d.Match.Check(), unknownKey("limits", l.rest, reflect.TypeOf(*l)), unknownKey("state", d.State.rest, reflect.TypeOf(d.State))} {
+		if err != nil {
+			b.Problem("%s", gateway.AsError(err))
+		}
+	}
 	for _, limit := range []struct {
 		name  string
 		value int
@@ -96,8 +105,8 @@ func (b *Builder) settings() {
 }
 
 // variables resolves the variables of a definition.
-func (b *Builder) variables() map[string]json.RawMessage {
-	vars := map[string]json.RawMessage{}
+func (b *Builder) variables() (vars map[string]json.RawMessage, secrets []string) {
+	vars = map[string]json.RawMessage{}
 	for _, name := range slices.Sorted(maps.Keys(b.definition.Vars)) {
 		value, err := b.definition.Vars[name], error(nil)
 		if b.env.Variable != nil {
@@ -107,8 +116,11 @@ func (b *Builder) variables() map[string]json.RawMessage {
 			b.Problem("the variable %q has no value: %s", gateway.Short(name), gateway.AsError(err))
 		}
 		vars[name] = value
+		if secret := ""; err == nil && !bytes.Equal(value, b.definition.Vars[name]) && json.Unmarshal(value, &secret) == nil && secret != "" {
+			secrets = append(secrets, secret)
+		}
 	}
-	return vars
+	return vars, secrets
 }
 
 // graph is a definition with its nodes compiled.

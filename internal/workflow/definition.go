@@ -92,6 +92,8 @@ type Match struct {
 	Annotations map[string]bool `json:"annotations,omitempty"`
 	// When is a CEL expression over the request.
 	When string `json:"when,omitempty"`
+
+	rest members
 }
 
 // Limits bound a run. Zero means the default.
@@ -109,6 +111,8 @@ type Limits struct {
 	DetachedMax int `json:"detachedMax,omitempty"`
 	// FetchHosts are the hosts that scripts may reach, as patterns.
 	FetchHosts []string `json:"fetchHosts,omitempty"`
+
+	rest members
 }
 
 // State says where scripts keep values.
@@ -117,6 +121,8 @@ type State struct {
 	Scope string `json:"scope,omitempty"`
 	TTLS  int    `json:"ttlS,omitempty"`
 	MaxKB int    `json:"maxKB,omitempty"`
+
+	rest members
 }
 
 // The defaults of limits.
@@ -227,6 +233,55 @@ func (e *Edge) UnmarshalJSON(raw []byte) error {
 func (e Edge) MarshalJSON() ([]byte, error) {
 	type plain Edge
 	return encodeOpen(plain(e), e.rest)
+}
+
+// UnmarshalJSON reads what a workflow is for and keeps unknown keys, which are problems.
+func (m *Match) UnmarshalJSON(raw []byte) error {
+	type plain Match
+	return decodeOpen(raw, (*plain)(m), &m.rest)
+}
+
+// MarshalJSON writes what a workflow is for with its unknown keys.
+func (m Match) MarshalJSON() ([]byte, error) {
+	type plain Match
+	return encodeOpen(plain(m), m.rest)
+}
+
+// UnmarshalJSON reads limits and keeps unknown keys, which are problems.
+func (l *Limits) UnmarshalJSON(raw []byte) error {
+	type plain Limits
+	return decodeOpen(raw, (*plain)(l), &l.rest)
+}
+
+// MarshalJSON writes limits with their unknown keys.
+func (l Limits) MarshalJSON() ([]byte, error) {
+	type plain Limits
+	return encodeOpen(plain(l), l.rest)
+}
+
+// UnmarshalJSON reads where values are kept and keeps unknown keys, which are problems.
+func (s *State) UnmarshalJSON(raw []byte) error {
+	type plain State
+	return decodeOpen(raw, (*plain)(s), &s.rest)
+}
+
+// MarshalJSON writes where values are kept with its unknown keys.
+func (s State) MarshalJSON() ([]byte, error) {
+	type plain State
+	return encodeOpen(plain(s), s.rest)
+}
+
+// Check returns an error if there is a key that Match does not have. A workflow that
+// ignored it could be for more calls than it should.
+func (m *Match) Check() error { return unknownKey("match", m.rest, reflect.TypeOf(*m)) }
+
+// unknownKey returns an error for the first of the keys that a part of a definition does
+// not have.
+func unknownKey(part string, rest members, t reflect.Type) error {
+	if len(rest) == 0 {
+		return nil
+	}
+	return gateway.Errorf(gateway.CodeInvalid, "%s has no key %q; its keys are %s", part, gateway.Short(rest[0].key), strings.Join(keysOf(t), ", "))
 }
 
 // members are the unknown keys of an object with their values, in their order.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -120,6 +121,63 @@ func TestTraces(t *testing.T) {
 	}
 	if kept := s.calls["3"][0].Steps[0]; kept.Error != "it is hunter2" || string(kept.Patch[0].Value) != `"hunter2"` {
 		t.Errorf("what is kept was changed: %+v", kept)
+	}
+}
+
+// Traces that are kept elsewhere are bounded, and read as they were but for secrets.
+func TestTracesAreEncoded(t *testing.T) {
+	t.Parallel()
+	s := NewTraces(2, func(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte("hunter2"), []byte("***")) })
+	step := Step{Node: "a", Type: "hook", Status: StatusOK, Handle: "out", Run: 3, Console: []script.Line{{Level: "log", Text: "hunter2"}}, Line: 1}
+	step.add("/response", []Op{{"replace", "/n", []byte(`1234567890123456789`)}, {Op: "remove", Path: "/b"}})
+	s.Trace(Trace{Call: "1", Workflow: "w", Version: 2, Outcome: OutcomeOK, Started: time.Unix(1, 0).UTC(), Steps: []Step{step}})
+	if s.Encoded("2", false, 1000) != nil || s.Decode(nil) != nil {
+		t.Error("traces of a call without any")
+	}
+	raw := s.Encoded("1", false, 1000)
+	if got := s.Decode(raw); !bytes.Contains(raw, []byte("hunter2")) || fmt.Sprint(got) != fmt.Sprint(s.Of("1")) {
+		t.Errorf("%s became %v", raw, got)
+	}
+	if raw := s.Encoded("1", true, 1000); bytes.Contains(raw, []byte("hunter2")) {
+		t.Errorf("%s", raw)
+	}
+	long := Step{Node: "a", Console: []script.Line{{Text: strings.Repeat("x", 500)}}}
+	long.add("", []Op{{"add", "/a", []byte(`1`)}, {"add", "/b", append(append([]byte(`"`), bytes.Repeat([]byte("hunter2 "), 200)...), '"')}})
+	s.Trace(Trace{Call: "2", Workflow: "w", Steps: []Step{long}})
+	raw = s.Encoded("2", false, 1000)
+	got := s.Decode(raw)
+	if len(raw) > 1000 || len(got) != 1 || string(got[0].Steps[0].PatchJSON()) != `[{"op":"add","path":"/a","value":1},{"op":"add","path":"/b","value":"[too long to be kept]"}]` || got[0].Steps[0].Console != nil {
+		t.Errorf("%d bytes, %+v", len(raw), got)
+	}
+	if s.Encoded("2", false, 100) != nil {
+		t.Error("more than what may be kept")
+	}
+}
+
+// However much workflows change, the traces of the last calls have a bounded size.
+func TestTracesHaveABoundedSize(t *testing.T) {
+	t.Parallel()
+	var step Step
+	ops := make([]Op, 2*mostOps)
+	for i := range ops {
+		ops[i] = Op{"add", "/a", bytes.Repeat([]byte("1"), longestPatch/10)}
+	}
+	step.add("", ops)
+	if size := (&Trace{Steps: []Step{step}}).size(); size > 2*longestPatch || len(step.Patch) != mostOps || string(step.Patch[0].Value) == tooLong || string(step.Patch[mostOps-1].Value) != tooLong {
+		t.Errorf("%d bytes in %d changes", size, len(step.Patch))
+	}
+	s := NewTraces(10_000, nil)
+	for i := range 2000 {
+		s.Trace(Trace{Call: fmt.Sprint(i), Steps: []Step{step}})
+	}
+	size := 0
+	for _, kept := range s.calls {
+		for i := range kept {
+			size += kept[i].size()
+		}
+	}
+	if size > mostTraceBytes || size != s.size || len(s.calls) != len(s.order) || len(s.Of("1999")) != 1 || s.Of("0") != nil {
+		t.Errorf("%d bytes, counted %d, of %d calls", size, s.size, len(s.calls))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,9 @@ type Options struct {
 	Decider Decider
 	// CheckOutput checks structuredContent against a tool's outputSchema.
 	CheckOutput func(tool *gateway.Tool, structured []byte) error
+	// Redact takes secrets out of what scripts say to callers; nil takes out none. It
+	// must not block. Secrets among the variables of a workflow are taken out anyway.
+	Redact func(text string) string
 	// Sink keeps traces.
 	Sink Sink
 	Log  *slog.Logger
@@ -199,7 +203,7 @@ func (e *Engine) outcome(r *Run, err error, onward func(ctx context.Context) (*g
 		return nil, gateway.AsError(context.Cause(r.ctx))
 	case isDenial(err):
 		r.trace.Outcome = OutcomeDenied
-		return nil, w.refusal(r.called, err)
+		return nil, r.refusal(err)
 	case w.FailMode == open && r.called:
 		r.trace.Outcome = OutcomePassed
 		return r.answer, r.callErr
@@ -213,12 +217,13 @@ func (e *Engine) outcome(r *Run, err error, onward func(ctx context.Context) (*g
 }
 
 // refusal is the error for a call that a workflow refuses.
-func (w *Workflow) refusal(called bool, err error) error {
+func (r *Run) refusal(err error) error {
 	// Not with err as a cause: a workflow outside this one has not refused the call.
-	if called {
-		return gateway.Errorf(gateway.CodeDenied, "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed", w.title(), reason(err))
+	w := r.workflow
+	if r.called {
+		return gateway.Errorf(gateway.CodeDenied, "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed", w.title(), w.reason(r.engine, err))
 	}
-	return gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", w.title(), reason(err))
+	return gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", w.title(), w.reason(r.engine, err))
 }
 
 // failed is the error for a call whose workflow failed closed. What a script says after
@@ -228,27 +233,44 @@ func (r *Run) failed(err error) error {
 	if r.at != nil {
 		node = r.at.id
 	}
-	e := gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so this call was refused and not sent: %s. Tell the user, who can have the workflow mended", r.workflow.title(), node, reason(err))
+	e := gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so this call was refused and not sent: %s. Tell the user, who can have the workflow mended", r.workflow.title(), node, r.workflow.reason(r.engine, err))
 	if r.called {
 		e = gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so the answer to this call is withheld. The call was carried out, so do not repeat it. Tell the user, who can have the workflow mended", r.workflow.title(), node)
 	}
-	e.Err = err
+	if e.Err = err; r.workflow.redact(r.engine, err.Error()) != err.Error() {
+		e.Err = errors.New(r.workflow.redact(r.engine, err.Error()))
+	}
 	return e
 }
 
-// reason is what is shown of an error of a node.
-func reason(err error) any {
+// reason is what is shown of an error of a node, without secrets.
+func (w *Workflow) reason(engine *Engine, err error) any {
 	var d *denial
-	if errors.As(err, &d) {
-		return d.reason
-	}
 	var e *gateway.Error
-	if errors.As(err, &e) {
-		return gateway.Text{Format: e.Message, Values: e.Values} // without what is for the log
+	shown := gateway.Textf("%s", err.Error())
+	switch {
+	case errors.As(err, &d):
+		shown = d.reason
+	case errors.As(err, &e):
+		shown = gateway.Text{Format: e.Message, Values: e.Values} // without what is for the log
 	}
-	text := err.Error()
+	text := w.redact(engine, shown.String())
+	if text == shown.String() && len(text) <= longestReason {
+		return shown
+	}
 	if len(text) > longestReason {
 		text = gateway.Short(text)
+	}
+	return text
+}
+
+// redact takes secrets out of a text that a script may have made.
+func (w *Workflow) redact(engine *Engine, text string) string {
+	for _, secret := range w.secrets {
+		text = strings.ReplaceAll(text, secret, "[redacted]")
+	}
+	if engine.opt.Redact != nil {
+		text = engine.opt.Redact(text)
 	}
 	return text
 }

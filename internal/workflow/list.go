@@ -73,9 +73,10 @@ func (e *Engine) Tools(ctx context.Context, who gateway.Identity, view gateway.V
 	if known && last.of == of {
 		return last.tools, nil
 	}
-	made, err := tools, error(nil)
+	made, err, w := tools, error(nil), (*Workflow)(nil)
 	for i := len(workflows) - 1; i >= 0 && err == nil; i-- { // answers pass the innermost first
-		made, err = e.list(ctx, workflows[i], gateway.Caller{Identity: who, View: view}, source, made)
+		w = workflows[i]
+		made, err = e.list(ctx, w, gateway.Caller{Identity: who, View: view}, source, made)
 	}
 	if err != nil {
 		stands := gateway.Textf("its tools are hidden from this client")
@@ -84,7 +85,7 @@ func (e *Engine) Tools(ctx context.Context, who gateway.Identity, view gateway.V
 		}
 		return last.tools, &gateway.Error{
 			Code: gateway.CodeUnavailable, Message: "the tools of server %s cannot be listed for client %s: %s; %s",
-			Values: []any{source.Name(), who.ClientID, reason(err), stands}, Err: err,
+			Values: []any{source.Name(), who.ClientID, w.reason(e, err), stands}, Err: err,
 		}
 	}
 	e.lists.mu.Lock()

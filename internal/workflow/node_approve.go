@@ -87,7 +87,7 @@ func (r *Run) ask(node, message string, timeout time.Duration) (Decision, error)
 	began := time.Now()
 	defer func() { r.asked += time.Since(began) }()
 	defer r.calling.PauseClock()()
-	late := &denial{gateway.Textf("nobody answered in time")}
+	late := &denial{gateway.Textf("nobody answered in time; `genkan approvals` lists the calls that wait")}
 	ctx, cancel := context.WithTimeoutCause(r.ctx, timeout, late)
 	defer cancel()
 	hash := r.hash()

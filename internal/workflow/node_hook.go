@@ -21,6 +21,10 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 			Blocking       bool
 			OnError        string
 			Params         json.RawMessage
+			// Partial is set if the script may leave out members of structuredContent
+			// that the tool's outputSchema requires. A tools/list workflow beside this
+			// one tells clients so.
+			Partial bool
 		}
 	}
 	b.Data(&data)
@@ -38,7 +42,7 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 			b.Problem("there is no hook module %q", gateway.Short(ref))
 		}
 	}
-	h := &hook{node: n.ID, program: b.Script(source), params: data.Hook.Params}
+	h := &hook{node: n.ID, program: b.Script(source), params: data.Hook.Params, partial: data.Hook.Partial}
 	if !data.Hook.Blocking {
 		return Action{Role: RoleDetached, Run: h.run}
 	}
@@ -49,6 +53,7 @@ type hook struct {
 	node    string
 	program *script.Program
 	params  json.RawMessage
+	partial bool
 }
 
 func (h *hook) run(ctx context.Context, r *Run) (string, error) {
@@ -79,6 +84,8 @@ func (h *hook) run(ctx context.Context, r *Run) (string, error) {
 		return "", err
 	}
 	r.entry.Out = len(result.Context) + len(result.Returned)
+	r.partial = h.partial
+	defer func() { r.partial = false }()
 	return "", r.take(result)
 }
 

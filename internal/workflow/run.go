@@ -43,6 +43,8 @@ type Run struct {
 	forward func(ctx context.Context, r *Run) (*gateway.Result, error)
 
 	called, finished bool
+	// partial is set while a hook runs that may leave out members of structuredContent.
+	partial bool
 	// detached is set for a hook that runs beside the path, and dry for a run that
 	// changes nothing. rehearsed is set if it is no run of a call that is made now.
 	detached, dry, rehearsed bool
@@ -172,9 +174,42 @@ func (r *Run) send(ctx context.Context, timeout time.Duration) error {
 			Message: "%s gave no answer within the time that workflow %q allows, which is %d ms; the call may have been carried out",
 		}
 	}
-	r.stand = append(bytes.TrimSuffix(textAnswer(gateway.AsError(r.callErr).Text()), []byte("}")), `,"isError":true}`...)
+	r.stand = standFor(gateway.AsError(r.callErr))
 	r.response = r.stand
 	return r.callErr
+}
+
+// standFor returns the response that nodes see of a failed call. An error of the server
+// that has data is there as a whole, because the data goes to the client, too.
+func standFor(e *gateway.Error) []byte {
+	b := bytes.TrimSuffix(textAnswer(e.Text()), []byte("}"))
+	if jsonrpc.Lookup(e.RPC, "data") != nil {
+		b = append(append(b, `,"structuredContent":`...), e.RPC...)
+	}
+	return append(b, `,"isError":true}`...)
+}
+
+// rewritten returns the error of a call as nodes have changed the response that stands for
+// it. Only tools have results that say that they are errors.
+func (r *Run) rewritten() *gateway.Error {
+	was := gateway.AsError(r.callErr)
+	var text string
+	_ = jsonrpc.Elements(jsonrpc.Lookup(r.response, "content"), func(item []byte) bool {
+		text = jsonrpc.LookupText(item, "text")
+		return false
+	})
+	now := gateway.Errorf(was.Code, "%s", text)
+	if code := jsonrpc.Lookup(was.RPC, "code"); code != nil {
+		if now.RPC = jsonrpc.Lookup(r.response, "structuredContent"); jsonrpc.Lookup(now.RPC, "code") == nil {
+			now.RPC = append(jsonrpc.AppendQuoted(append(append([]byte(`{"code":`), code...), `,"message":`...), text), '}')
+		}
+	}
+	return now
+}
+
+// isStand reports whether a response has the form of the one that stands for an error.
+func (r *Run) isStand(response []byte) bool {
+	return r.callErr != nil && string(jsonrpc.Lookup(response, "isError")) == "true"
 }
 
 // complete checks that there is something to answer with.
@@ -192,6 +227,9 @@ func (r *Run) result() (*gateway.Result, error) {
 		return nil, r.callErr
 	case r.answer != nil && string(r.response) == string(r.answer.Raw):
 		return r.answer, nil
+	case r.calling.Method != ToolsCall && r.isStand(r.response):
+		r.callErr = r.rewritten()
+		return nil, r.callErr
 	}
 	found := members4(r.response, "isError", "_meta", "resultType")
 	made := &gateway.Result{Raw: r.response, IsError: string(found[0]) == "true", HasMeta: found[1] != nil}
@@ -268,6 +306,9 @@ func (r *Run) changeResponse(is []byte) error {
 		is = textAnswer(string(text))
 	}
 	part := answerPart[r.calling.Method]
+	if r.isStand(is) {
+		part = answerPart[ToolsCall]
+	}
 	if list := jsonrpc.Lookup(is, part); len(list) == 0 || list[0] != '[' {
 		return failure("a hook left a response that is no answer to %s: it must be an object with an array %q", r.calling.Method, part)
 	}
@@ -309,8 +350,13 @@ func (r *Run) checkOutput(response []byte) error {
 		return failure("a hook removed structuredContent, which the tool's outputSchema asks for")
 	case is == nil:
 		return nil
+	case r.partial && (r.dry || r.calling.Audience() == ""): // no client checks it
+		return nil
 	}
 	if err := check(tool, is); err != nil {
+		if r.partial {
+			return failure("the hook left out what the tool's outputSchema asks for: %s. Enable the tools/list workflow that belongs to this one, which tells clients so", gateway.AsError(err))
+		}
 		return failure("a hook left structuredContent that breaks the tool's outputSchema: %s", gateway.AsError(err))
 	}
 	return nil

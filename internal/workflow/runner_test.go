@@ -40,11 +40,7 @@ type inProcess struct{}
 
 func (inProcess) Run(ctx context.Context, job script.Job) (script.Result, error) {
 	vm := goja.New()
-	stop := context.AfterFunc(ctx, func() { vm.Interrupt("stopped") })
-	defer stop()
-	if job.Limits.Time > 0 {
-		defer time.AfterFunc(job.Limits.Time, func() { vm.Interrupt("stopped") }).Stop()
-	}
+	follow := func() (stop func() bool) { return context.AfterFunc(ctx, func() { vm.Interrupt("stopped") }) }
 	var result script.Result
 	parse := func(raw json.RawMessage) goja.Value {
 		if raw == nil {
@@ -110,6 +106,11 @@ func (inProcess) Run(ctx context.Context, job script.Job) (script.Result, error)
 	})
 	failed := func(kind script.Kind, message string) (script.Result, error) {
 		return script.Result{}, &script.Error{Kind: kind, Message: message, Line: 1, Column: 1, Stats: result.Stats}
+	}
+	// Its time begins here: what was prepared above does not expect to be interrupted.
+	defer follow()()
+	if job.Limits.Time > 0 {
+		defer time.AfterFunc(job.Limits.Time, func() { vm.Interrupt("stopped") }).Stop()
 	}
 	returned, err := vm.RunString(wrap(string(job.Program.Code)))
 	var stopped *goja.InterruptedError

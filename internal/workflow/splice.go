@@ -25,8 +25,11 @@ type Op struct {
 // Elements of arrays are equal parts wherever they stand, so that a filtered or sorted
 // array keeps its elements' bytes.
 //
-// Both must be valid JSON. It fails if changed has a key twice.
+// Both must be valid JSON. It fails if changed is different and has a key twice.
 func splice(original, changed []byte) (out []byte, patch []Op, err error) {
+	if bytes.Equal(original, changed) {
+		return original, nil, nil
+	}
 	if err := jsonrpc.CheckUnique(bytes.TrimSpace(changed)); err != nil {
 		return nil, nil, err
 	}

@@ -302,6 +302,35 @@ func TestStructuredContentIsChecked(t *testing.T) {
 	}
 }
 
+// A hook that may leave members out is not held to a schema that no client checks.
+func TestPartialStructuredContent(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{CheckOutput: func(*gateway.Tool, []byte) error {
+		return gateway.Errorf(gateway.CodeInvalid, "n is required")
+	}}, flow("w", `start → mcp → hook → end
+		hook: {"hook":{"blocking":true,"partial":true,"script":"delete context.response.structuredContent.n"}}`))
+	b.server.answer = answer(`{"content":[],"structuredContent":{"n":1,"m":2}}`)
+	call := b.newCall("do", "{}")
+	call.Tool.Definition = []byte(`{"outputSchema":{}}`)
+	if got := said(b.handler.Handle(context.Background(), call)); !strings.Contains(got, "is withheld") {
+		t.Errorf("a client that checks got %s", got)
+	}
+	last := b.traces.all[len(b.traces.all)-1]
+	if got := last.Steps[1].Error; got != "the hook left out what the tool's outputSchema asks for: n is required. Enable the tools/list workflow that belongs to this one, which tells clients so" {
+		t.Error(got)
+	}
+	const want = `{"content":[],"structuredContent":{"m":2}}`
+	replayed := b.Rehearse(context.Background(), b.Set().Workflow("w"), Past{Call: call, Answer: &gateway.Result{Raw: []byte(`{"content":[],"structuredContent":{"n":1,"m":2}}`)}})
+	if got := said(replayed.Result, replayed.Err); got != want {
+		t.Errorf("a replay: %s", got)
+	}
+	call = b.newCall("do", "{}")
+	call.Tool.Definition, call.Identity.Admin, call.Via = []byte(`{"outputSchema":{}}`), true, gateway.ViaREST
+	if got := said(b.handler.Handle(context.Background(), call)); got != want {
+		t.Errorf("an administrator over REST: %s", got)
+	}
+}
+
 func TestPromptsAndResources(t *testing.T) {
 	t.Parallel()
 	redact := `start → mcp → hook → end

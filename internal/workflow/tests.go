@@ -236,6 +236,13 @@ func (e *Engine) test(ctx context.Context, w *Workflow, t Test) TestResult {
 		}
 	}
 	got.compare(t.Expect)
+	without := func(raw []byte) []byte { return []byte(w.redact(e, string(raw))) }
+	got.Reason, got.Trace = w.redact(e, got.Reason), got.Trace.Redacted(without)
+	for i := range got.Mismatches {
+		if m := &got.Mismatches[i]; len(m.Got) > 0 {
+			m.Got = without(m.Got)
+		}
+	}
 	return got
 }
 

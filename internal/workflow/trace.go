@@ -87,9 +87,28 @@ type Sink interface {
 
 // add adds changes below a path.
 func (s *Step) add(below string, patch []Op) {
-	for _, op := range patch {
-		op.Path = below + op.Path
-		op.Value = slices.Clone(op.Value)
+	for i := range patch {
+		patch[i].Path = below + patch[i].Path
+	}
+	s.bound(patch, longestPatch)
+}
+
+// longestPatch is how many bytes of changes a step has, and mostOps how many changes.
+const longestPatch, mostOps = 64 << 10, 1000
+
+// tooLong stands for a value that is not kept. A part of it could be a part of a secret.
+const tooLong = `"[too long to be kept]"`
+
+// bound adds changes, and leaves out the values of those that have too many bytes together
+// and the changes that are too many.
+func (s *Step) bound(patch []Op, longest int) {
+	for _, op := range patch[:min(len(patch), mostOps)] {
+		if longest -= len(op.Path) + len(op.Value); longest >= 0 || op.Value == nil {
+			op.Value = slices.Clone(op.Value)
+		} else {
+			longest += len(op.Value)
+			op.Value = []byte(tooLong)
+		}
 		s.Patch = append(s.Patch, op)
 	}
 }

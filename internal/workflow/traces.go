@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -21,10 +22,13 @@ type Traces struct {
 	order []string
 	// lists are the traces of the last lists, which have no call, the oldest first.
 	lists []Trace
+	// size is about how many bytes all traces of calls have.
+	size int
 }
 
-// mostTraces is how many traces of one call are kept, and of lists.
-const mostTraces = 100
+// mostTraces is how many traces of one call are kept, and of lists; mostTraceBytes is
+// about how many bytes those of all calls may have. The oldest calls go first.
+const mostTraces, mostTraceBytes = 100, 32 << 20
 
 // NewTraces makes a Traces that keeps those of so many calls. redact takes secrets out
 // of JSON when traces are read; nil takes out none.
@@ -51,13 +55,94 @@ func (s *Traces) Trace(t Trace) {
 		return
 	}
 	if !known {
-		if len(s.order) >= s.most {
-			delete(s.calls, s.order[0])
-			s.order = s.order[1:]
-		}
 		s.order = append(s.order, t.Call)
 	}
 	s.calls[t.Call] = append(kept, t)
+	s.size += t.size()
+	for len(s.order) > s.most || s.size > mostTraceBytes && len(s.order) > 1 {
+		for _, gone := range s.calls[s.order[0]] {
+			s.size -= gone.size()
+		}
+		delete(s.calls, s.order[0])
+		s.order = s.order[1:]
+	}
+}
+
+// size is about how many bytes a trace has.
+func (t *Trace) size() int {
+	size := 200 //nolint:mnd // what is there in any case
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		size += 200 + len(s.Error) //nolint:mnd // as above
+		for _, op := range s.Patch {
+			size += len(op.Path) + len(op.Value)
+		}
+		for _, line := range s.Console {
+			size += len(line.Text)
+		}
+	}
+	return size
+}
+
+// Encoded returns the traces of a call as JSON of at most so many bytes, for keeping them
+// longer. Without redact, secrets are not taken out. It returns nil if there are none.
+func (s *Traces) Encoded(call string, redact bool, most int) []byte {
+	s.mu.Lock()
+	kept := slices.Clone(s.calls[call])
+	s.mu.Unlock()
+	if len(kept) == 0 {
+		return nil
+	}
+	if redact {
+		kept = s.redacted(kept)
+	}
+	raw, err := encode(kept)
+	for longest := most / 8; err == nil && len(raw) > most; longest /= 8 { //nolint:mnd // a few steps
+		if longest == 0 {
+			return nil
+		}
+		for i := range kept {
+			kept[i] = kept[i].shortened(longest)
+		}
+		raw, err = encode(kept)
+	}
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// shortened returns a copy of the trace in which no step has changes, or lines of the
+// console, of more than so many bytes.
+func (t Trace) shortened(longest int) Trace {
+	t.Steps = slices.Clone(t.Steps)
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		patch, console := s.Patch, s.Console
+		s.Patch, s.Console = nil, nil
+		s.bound(patch, longest)
+		if lines := (&Trace{Steps: []Step{{Console: console}}}).size(); lines <= longest {
+			s.Console = console
+		}
+	}
+	return t
+}
+
+// Decode returns the traces of what Encoded returned, without secrets; nil if they cannot
+// be read.
+func (s *Traces) Decode(raw []byte) []Trace {
+	var kept []Trace
+	if json.Unmarshal(raw, &kept) != nil {
+		return nil
+	}
+	return s.redacted(kept)
+}
+
+func (s *Traces) redacted(kept []Trace) []Trace {
+	for i := range kept {
+		kept[i] = kept[i].Redacted(s.redact)
+	}
+	return kept
 }
 
 // Of returns the traces of a call, in the order in which its workflows ended. It
@@ -66,10 +151,7 @@ func (s *Traces) Of(call string) []Trace {
 	s.mu.Lock()
 	kept := slices.Clone(s.calls[call])
 	s.mu.Unlock()
-	for i := range kept {
-		kept[i] = kept[i].Redacted(s.redact)
-	}
-	return kept
+	return s.redacted(kept)
 }
 
 // Last returns the last traces of a workflow that want wants, the newest first, at most

@@ -13,6 +13,14 @@ import (
 	"genkan/internal/gateway"
 )
 
+// parsed reads a part of a definition.
+func parsed[T any](raw string) (value T) {
+	if err := json.Unmarshal([]byte(raw), &value); err != nil {
+		panic(err)
+	}
+	return value
+}
+
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -43,6 +51,9 @@ func TestProblems(t *testing.T) {
 		}},
 		"a script that does not compile": {"start → hook → mcp → end\nhook: let x = ;", nil, []string{`node "hook", line 1, column 27: SyntaxError: w/hook: Line 1:27 Unexpected token ; (and 2 more errors)`}},
 		"an unknown type":                {"start → magic → mcp → end", nil, []string{`node "magic": there is no node type "magic"`}},
+		"a misspelt key of match":        {"start → mcp → end", func(d *Definition) { d.Match = parsed[Match](`{"tool":["a__b"]}`) }, []string{`match has no key "tool"; its keys are servers, tools, clients, annotations, when`}},
+		"a misspelt limit":               {"start → mcp → end", func(d *Definition) { d.Limits = parsed[Limits](`{"hookMS":1,"total":1}`) }, []string{`limits has no key "total"; its keys are totalMs, hookMs, hookMemMB, payloadKB, depth, logKB, detachedMax, fetchHosts`}},
+		"a misspelt key of state":        {"start → mcp → end", func(d *Definition) { d.State = parsed[State](`{"ttl":1}`) }, []string{`state has no key "ttl"; its keys are scope, ttlS, maxKB`}},
 		"an unknown module":              {"start → hook → mcp → end\nhook: {\"hook\":{\"module\":\"none\",\"blocking\":true}}", nil, []string{`node "hook": there is no hook module "none"`}},
 		"a branch to nowhere":            {"start → hook → mcp → end\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true,\"onError\":\"branch\"}}", nil, []string{`node "hook": onError is branch, and no edge leaves it by "error"`}},
 		"a set that sets nothing":        {"start → set → mcp → end\nset: {\"vars\":{\"a\":{}}}", nil, []string{`node "set": "a" needs either value or cel`}},

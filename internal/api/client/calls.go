@@ -84,7 +84,7 @@ type CallDetails struct {
 	Response *CallBody  `json:"response,omitempty" doc:"The result, or the error that the server answered with."`
 	Redacted []string   `json:"redacted" doc:"The rules by which secrets were taken out of request and response."`
 
-	Workflows []WorkflowTrace `json:"workflows,omitempty" doc:"For admins: what workflows did to the call, if it is one of the last calls since genkan started."`
+	Workflows []WorkflowTrace `json:"workflows,omitempty" doc:"For admins: what workflows did to the call, if that is kept."`
 }
 
 // CallTiming says where the time of a call went.

@@ -10,10 +10,11 @@
     const walk = (v) => {
       if (typeof v === "string") return mapped(v);
       if (v !== null && typeof v === "object") {
-        for (const key of Object.keys(v)) {
-          const old = v[key];
+        const keys = Object.keys(v);
+        for (let i = 0; i < keys.length; i++) {
+          const old = v[keys[i]];
           const now = walk(old);
-          if (now !== old) v[key] = now;
+          if (now !== old) v[keys[i]] = now;
         }
       }
       return v;

@@ -143,7 +143,7 @@ func (b *bench) send(method, raw, client, tool, annotations string) string {
 	})
 	if err != nil {
 		e := gateway.AsError(err)
-		return e.Code.String() + ": " + e.Text()
+		return strings.TrimSuffix(e.Code.String()+": "+e.Text()+" "+string(e.RPC), " ")
 	}
 	return string(result.Raw)
 }

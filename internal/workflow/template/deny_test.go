@@ -107,7 +107,7 @@ func TestSelectOnly(t *testing.T) {
 	b := newBench(t)
 	b.answer = done
 	b.use(t, "select-only", ``, template.Options{Name: "w", Match: workflow.Match{Servers: []string{"github"}}})
-	const comment, dollar, several = "it has a comment, which cannot be checked; send it without comments", "it has a $ quote, which cannot be checked; write '…'", "it has several statements; send one"
+	const comment, dollar, several = "has a comment, which cannot be checked; send it without comments", "has a $ quote, which cannot be checked; write '…'", "has several statements; send one"
 	for sql, why := range map[string]string{
 		"SELECT * FROM users WHERE action = 'delete; drop'":           "",
 		"  select updated_at, \"update\", `drop` from t ;\n":          "",
@@ -116,30 +116,30 @@ func TestSelectOnly(t *testing.T) {
 		"SELECT replace(a, 'it''s', '') FROM 表 WHERE 名 = '消す' AND $1": "",
 		"SELECT ARRAY['a','b'], x['k'], j->>'a'":                      "",
 		"SELECT 'a' WHERE b LIKE '%\\_%'":                             "",
-		"DELETE FROM users":                                           "it is no SELECT",
-		"":                                                            "it is no SELECT",
-		"EXPLAIN ANALYZE DELETE FROM t":                               "it has the word DELETE",
+		"DELETE FROM users":                                           "is no SELECT",
+		"":                                                            "is no SELECT",
+		"EXPLAIN ANALYZE DELETE FROM t":                               "has the word DELETE",
 		"SELECT 1; DROP TABLE t":                                      several,
-		"SELECT 1 DROP TABLE t":                                       "it has the word DROP",
-		"WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x":       "it has the word DELETE",
-		"SELECT * INTO copy FROM t":                                   "it has the word INTO",
+		"SELECT 1 DROP TABLE t":                                       "has the word DROP",
+		"WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x":       "has the word DELETE",
+		"SELECT * INTO copy FROM t":                                   "has the word INTO",
 		"SELECT 1 /*! ; DROP TABLE t */":                              comment,
 		"SELECT 1 -- one":                                             comment,
 		"SELECT 1 # one":                                              comment,
 		"SELECT $$'$$; DROP TABLE t; $$'$$":                           dollar,
-		"SELECT 'a\\' ; DROP TABLE t; SELECT '":                       "a quote is not closed",
+		"SELECT 'a\\' ; DROP TABLE t; SELECT '":                       "has a quote that is not closed",
 		"SELECT 'a\\'; DROP TABLE t; SELECT ''":                       several,
 		"SELECT '\\'' ; DROP TABLE t; SELECT '\\''":                   several,
 		"SELECT [a'] ; DROP TABLE t; SELECT [']":                      several,
-		"SELECT 'open":                                                "a quote is not closed",
+		"SELECT 'open":                                                "has a quote that is not closed",
 		"sElEcT 1 wHeRe 1=1; tRuNcAtE t":                              several,
 	} {
 		raw := strings.TrimSuffix(strings.TrimPrefix(text(sql), `{"content":[{"type":"text","text":`), "}]}")
 		want := done
 		if why != "" {
-			want = refused("w", "only SELECT is allowed, and of sql: "+why)
+			want = refused("w", "only SELECT is allowed, and sql "+why)
 			if strings.HasPrefix(sql, "EXPLAIN") {
-				want = refused("w", "only SELECT is allowed, and of sql: it is no SELECT")
+				want = refused("w", "only SELECT is allowed, and sql is no SELECT")
 			}
 		}
 		if got := b.call("anna", "github__query", `{"sql":`+raw+`}`); got != want {
@@ -148,10 +148,10 @@ func TestSelectOnly(t *testing.T) {
 	}
 	for arguments, why := range map[string]string{
 		``:                                    "sql or query is missing",
-		`{"sql":7}`:                           "of sql: it is not a text",
-		`{"query":["SELECT 1","DROP x"]}`:     "of query: it is no SELECT",
-		`{"sql":"SELECT 1","query":"DROP x"}`: "of query: it is no SELECT",
-		`{"sql":"SELECT '` + strings.Repeat("''a", 50_000) + `"}`: "of sql: a quote is not closed",
+		`{"sql":7}`:                           "sql is not a text",
+		`{"query":["SELECT 1","DROP x"]}`:     "query is no SELECT",
+		`{"sql":"SELECT 1","query":"DROP x"}`: "query is no SELECT",
+		`{"sql":"SELECT '` + strings.Repeat("''a", 50_000) + `"}`: "sql has a quote that is not closed",
 	} {
 		if got := b.call("anna", "github__query", arguments); got != refused("w", "only SELECT is allowed, and "+why) {
 			t.Errorf("%.200s: %.400s", arguments, got)

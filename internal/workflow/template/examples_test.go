@@ -103,7 +103,7 @@ func TestSevenExamples(t *testing.T) {
 
 	use("Only SELECT")
 	expect(b.call("anna", "postgres__query", `{"sql":"SELECT * FROM orders WHERE id = 1234567890123456789"}`), done)
-	expect(b.call("anna", "postgres__query", `{"sql":"UPDATE orders SET paid = true"}`), refused("Allow only SELECT", "only SELECT is allowed, and of sql: it is no SELECT"))
+	expect(b.call("anna", "postgres__query", `{"sql":"UPDATE orders SET paid = true"}`), refused("Allow only SELECT", "only SELECT is allowed, and sql is no SELECT"))
 	expect(b.call("anna", "postgres__list_tables", ``), done)
 
 	use("Slack only to #dev")

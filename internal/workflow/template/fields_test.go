@@ -107,10 +107,12 @@ func TestFieldsNeedNotBeThere(t *testing.T) {
 	b.use(t, "fields", `{"drop":["a"]}`, template.Options{})
 	got := b.list(t, "anna", "github",
 		`{"name":"x", "inputSchema":{"type":"object","required":["q"]},"outputSchema":{"type":"object","required":["a"],"properties":{"required":{"type":"array","items":{"required":["b"],"maximum":1234567890123456789}}}}}`,
-		`{"name":"y"}`)
+		`{"name":"y"}`,
+		`{"name":"z","outputSchema":{"oneOf":[{"required":["a"]},{"required":["b"],"minProperties":1}],"properties":{"not":{"minItems":1},"oneOf":{"enum":[{"required":[1]}]}}}}`)
 	want := []string{
 		`{"name":"x","inputSchema":{"type":"object","required":["q"]},"outputSchema":{"type":"object","properties":{"required":{"type":"array","items":{"maximum":1234567890123456789}}}}}`,
 		`{"name":"y"}`,
+		`{"name":"z","outputSchema":{"properties":{"not":{},"oneOf":{"enum":[{"required":[1]}]}},"anyOf":[{},{}]}}`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s", got)

@@ -145,8 +145,19 @@ func TestRedactResourcesAndPrompts(t *testing.T) {
 	if got := b.send(workflow.PromptsGet, `{"name":"fs__a"}`, "anna", "fs__a", `{}`); got != strings.ReplaceAll(b.answer, "a@b.jp", "[redacted:mail]") {
 		t.Error(got)
 	}
-	b.fails = gateway.Errorf(gateway.CodeUnavailable, "server fs is down")
 	for _, method := range []string{workflow.ResourcesRead, workflow.PromptsGet} {
+		b.fails = &gateway.Error{
+			Code: gateway.CodeInternal, Message: "no file for a@b.jp",
+			RPC: []byte(`{"code":-32002,"message":"no file for a@b.jp","data":{"n":1234567890123456789,"of":["a@b.jp"]}}`),
+		}
+		if got := b.send(method, `{"name":"fs__a","uri":"x"}`, "anna", "fs__a", `{}`); got != `internal: no file for [redacted:mail] {"code":-32002,"message":"no file for [redacted:mail]","data":{"n":1234567890123456789,"of":["[redacted:mail]"]}}` {
+			t.Errorf("%s: %s", method, got)
+		}
+		b.fails = &gateway.Error{Code: gateway.CodeInternal, Message: "no file for a@b.jp", RPC: []byte(`{"code":-32002,"message":"no file for a@b.jp"}`)}
+		if got := b.send(method, `{"name":"fs__a","uri":"x"}`, "anna", "fs__a", `{}`); got != `internal: no file for [redacted:mail] {"code":-32002,"message":"no file for [redacted:mail]"}` {
+			t.Errorf("%s: %s", method, got)
+		}
+		b.fails = gateway.Errorf(gateway.CodeUnavailable, "server fs is down")
 		if got := b.send(method, `{"name":"fs__a","uri":"x"}`, "anna", "fs__a", `{}`); got != "unavailable: server fs is down" {
 			t.Errorf("%s: %s", method, got)
 		}

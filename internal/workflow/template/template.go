@@ -112,6 +112,9 @@ func (s *source) use(params json.RawMessage, options Options) ([]workflow.Defini
 		return nil, err
 	}
 	m := options.Match
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
 	if s.NeedsMatch && len(m.Servers)+len(m.Tools)+len(m.Clients)+len(m.Annotations)+len(m.When) == 0 {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "the template %s is for some calls only: say for which, by match.tools (such as github__merge_*), match.servers or match.clients", s.ID)
 	}

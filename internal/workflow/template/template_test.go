@@ -122,6 +122,18 @@ func TestWrongParams(t *testing.T) {
 }
 
 // What a user writes is never taken for a reference.
+// A key that match does not have is no exception that is ignored.
+func TestWrongMatch(t *testing.T) {
+	var match workflow.Match
+	if err := json.Unmarshal([]byte(`{"clients":["!ops"],"tool":["*__delete_*"]}`), &match); err != nil {
+		t.Fatal(err)
+	}
+	_, err := template.Use("hide-tools", nil, template.Options{Match: match})
+	if err == nil || gateway.AsError(err).Text() != `match has no key "tool"; its keys are servers, tools, clients, annotations, when` {
+		t.Error(err)
+	}
+}
+
 func TestParamsStayAsTheyAreWritten(t *testing.T) {
 	made, err := template.Use("ask-first", json.RawMessage(`{"message":"$params.timeoutMs <b> \u3042"}`), template.Options{Match: some})
 	if err != nil || !strings.Contains(string(made[0].Nodes[1].Data), `"message": "$params.timeoutMs <b> \u3042", "timeoutMs": 300000`) {

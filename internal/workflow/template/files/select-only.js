@@ -11,12 +11,12 @@ const wrong = (sql) => {
   for (const quoted of readings) {
     const code = sql.replace(quoted, " x ").trim().replace(/\s*;$/u, "");
     const word = writing.exec(code);
-    if (/['"`]/u.test(code)) return "a quote is not closed";
-    if (/--|\/\*|#/u.test(code)) return "it has a comment, which cannot be checked; send it without comments";
-    if (/\$\w*\$/u.test(code)) return "it has a $ quote, which cannot be checked; write '…'";
-    if (code.includes(";")) return "it has several statements; send one";
-    if (!/^[\s(]*(?:select|with)\b/iu.test(code)) return "it is no SELECT";
-    if (word) return `it has the word ${word[0].toUpperCase()}`;
+    if (/['"`]/u.test(code)) return "has a quote that is not closed";
+    if (/--|\/\*|#/u.test(code)) return "has a comment, which cannot be checked; send it without comments";
+    if (/\$\w*\$/u.test(code)) return "has a $ quote, which cannot be checked; write '…'";
+    if (code.includes(";")) return "has several statements; send one";
+    if (!/^[\s(]*(?:select|with)\b/iu.test(code)) return "is no SELECT";
+    if (word) return `has the word ${word[0].toUpperCase()}`;
   }
 };
 
@@ -26,7 +26,7 @@ const deny = (reason) => ({ action: "deny", reason: `only SELECT is allowed, and
 if (names.length === 0) return deny(`${params.arguments.join(" or ")} is missing`);
 for (const name of names) {
   for (const sql of [arguments_[name]].flat()) {
-    const reason = typeof sql === "string" ? wrong(sql) : "it is not a text";
-    if (reason) return deny(`of ${name}: ${reason}`);
+    const reason = typeof sql === "string" ? wrong(sql) : "is not a text";
+    if (reason) return deny(`${name} ${reason}`);
   }
 }

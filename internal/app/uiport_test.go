@@ -1,0 +1,208 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"genkan/internal/bridge"
+	"genkan/internal/sqlite/blank"
+	"genkan/internal/testkit"
+)
+
+// background is a process that serves no HTTP, as editors start it.
+type background struct {
+	*Process
+	t     *testing.T
+	ended chan struct{}
+	stop  context.CancelFunc
+}
+
+func openBackground(t *testing.T, idle, linger time.Duration) *background {
+	t.Helper()
+	dir := t.TempDir()
+	if err := blank.Write(databaseFile(dir)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := Open(context.Background(), Options{
+		DataDir: dir, Version: "1.2.3-test", LookupEnv: func(string) (string, bool) { return "", false }, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.uiPort.linger = linger
+	owner, err := bridge.Claim(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	b := &background{Process: p, t: t, ended: make(chan struct{}), stop: stop}
+	ready := make(chan struct{})
+	go func() {
+		defer close(b.ended)
+		if err := p.ServeBackground(ctx, owner, idle, func() { close(ready) }); err != nil {
+			t.Error(err)
+		}
+	}()
+	<-ready
+	t.Cleanup(func() {
+		stop()
+		<-b.ended
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// command is a command that is connected to the socket until it is done.
+func (b *background) command() (done func()) {
+	b.t.Helper()
+	conn, _, err := bridge.Dial(b.t.Context(), b.opt.DataDir, bridge.Hello{Purpose: bridge.PurposeREST})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return func() { _ = conn.Close() }
+}
+
+// link returns the origin of a new link and its code.
+func (b *background) link() (origin, code string) {
+	b.t.Helper()
+	link, _, err := b.linkToUI(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	origin, code, ok := strings.Cut(link, "/ui/#code=")
+	if !ok || !strings.HasPrefix(origin, "http://127.0.0.1:") {
+		b.t.Fatalf("the link is %s", link)
+	}
+	return origin, code
+}
+
+// openTab signs in with a link and opens the stream of events, as a page does.
+func (b *background) openTab(origin, code string) (closeTab func()) {
+	b.t.Helper()
+	client := &http.Client{Transport: &http.Transport{}}
+	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, origin+"/ui/session", strings.NewReader(`{"code":"`+code+`"}`))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r.Header = http.Header{"Origin": {origin}, "Sec-Fetch-Site": {"same-origin"}, "Content-Type": {"application/json"}}
+	resp, err := client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if resp.StatusCode != http.StatusOK || len(resp.Cookies()) != 1 {
+		b.t.Fatalf("signing in: %d", resp.StatusCode)
+	}
+	ctx, cancel := context.WithCancel(b.t.Context())
+	if r, err = http.NewRequestWithContext(ctx, http.MethodGet, origin+"/v1/events", http.NoBody); err != nil {
+		b.t.Fatal(err)
+	}
+	r.AddCookie(resp.Cookies()[0])
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	stream, err := client.Do(r)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if stream.StatusCode != http.StatusOK {
+		b.t.Errorf("events: %d", stream.StatusCode)
+	}
+	return func() {
+		cancel()
+		_ = stream.Body.Close()
+		client.CloseIdleConnections()
+	}
+}
+
+// A background process opens a port for the web UI when it is asked to, stays while a
+// page is open, and then closes the port and ends.
+func TestABackgroundProcessHasAUIWhileAPageIsOpen(t *testing.T) {
+	t.Parallel()
+	b := openBackground(t, 500*time.Millisecond, 500*time.Millisecond)
+	done := b.command()
+	origin, code := b.link()
+	closeFirst := b.openTab(origin, code)
+	done()
+	again, code := b.link()
+	if again != origin {
+		t.Errorf("another port was opened: %s", again)
+	}
+	closeSecond := b.openTab(origin, code)
+	closeFirst()
+	testkit.Eventually(t, func() bool { return b.requestsOnUIPort() == 1 }, "the first page is closed")
+	b.uiPort.closeIfIdle()
+	select {
+	case <-b.ended: // nobody has been connected to the socket for many times the limit
+		t.Fatal("it ended while a page was open")
+	default:
+	}
+	if !b.uiPort.isOpen() {
+		t.Fatal("the port was closed while a page was open")
+	}
+	closeSecond()
+	<-b.ended
+	if b.uiPort.isOpen() {
+		t.Error("the port is still open")
+	}
+	if _, _, err := b.linkToUI(t.Context()); err == nil {
+		t.Error("a process that has ended opened a port")
+	}
+}
+
+func (b *background) requestsOnUIPort() int {
+	b.uiPort.mu.Lock()
+	defer b.uiPort.mu.Unlock()
+	return b.uiPort.requests
+}
+
+// A link that was not used keeps the port open for as long as it works; a closed port
+// is opened again where it was.
+func TestALinkKeepsThePortOpen(t *testing.T) {
+	t.Parallel()
+	b := openBackground(t, time.Hour, 500*time.Millisecond)
+	origin, code := b.link()
+	if left := b.uiPort.patience(); left < 9*time.Minute {
+		t.Errorf("the port closes in %s", left)
+	}
+	b.uiPort.closeIfIdle()
+	if !b.uiPort.isOpen() {
+		t.Fatal("the port was closed before the link was used")
+	}
+	b.openTab(origin, code)()
+	testkit.Eventually(t, func() bool { return !b.uiPort.isOpen() }, "the port is closed")
+	again, _ := b.link()
+	if again != origin {
+		t.Errorf("the port was %s and is %s", origin, again)
+	}
+	b.stop()
+	<-b.ended
+	if b.uiPort.isOpen() {
+		t.Error("the port outlives the process")
+	}
+}
+
+// The address of a link is one that browsers on this machine, or elsewhere, can use.
+func TestTheAddressOfTheUI(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(nil))
+	for _, c := range []struct {
+		config        conf
+		address, want string
+	}{
+		{nil, "127.0.0.1:3000", "http://127.0.0.1:3000/ui/"},
+		{nil, "[::1]:3000", "http://[::1]:3000/ui/"},
+		{conf{"allowedHosts": []string{"tools.example"}}, "127.0.0.1:3000", "http://127.0.0.1:3000/ui/"},
+		{conf{"allowedHosts": []string{"tools.example"}}, "192.0.2.1:3000", "http://tools.example:3000/ui/"},
+		{conf{"allowedHosts": []string{"tools.example:8443"}}, "192.0.2.1:3000", "http://tools.example:8443/ui/"},
+	} {
+		h.reload(with(servers(nil), c.config))
+		if got := h.uiAddress(c.address); got != c.want {
+			t.Errorf("%s with %v: %s", c.address, c.config, got)
+		}
+	}
+}
