@@ -1,3 +1,218 @@
-export default function Unbuilt() {
-	return null;
+import { ReactFlowProvider } from "@xyflow/react";
+import { type PointerEvent, useCallback, useEffect, useState } from "react";
+import { Redirect, useParams, useSearchParams } from "wouter";
+import { query } from "../../api/client";
+import { t } from "../../lang";
+import { complain, cx, Loading, Problem } from "../../ui";
+import { Canvas } from "./canvas";
+import { createWorkflow } from "./definition";
+import { Header } from "./header";
+import { InputPane } from "./input";
+import { Chooser } from "./menu";
+import { OutputPane } from "./output";
+import { panels } from "./panels";
+import { Settings } from "./settings";
+import { editor, load, setEditor, useEditor } from "./store";
+import { findSample, loadCall, replayNow, useSync } from "./sync";
+
+/** The editor of a workflow: /workflows/ID, with ?call=ID the replay of a call. */
+export default function WorkflowPage() {
+	const { id } = useParams<{ id: string }>();
+	return id === "new" ? <New /> : <Open key={id} id={decodeURIComponent(id)} />;
+}
+
+let making: Promise<string> | null = null;
+
+/** New makes a workflow that does nothing yet, and opens it. */
+function New() {
+	const [id, setID] = useState<string | null>(null);
+	const [error, setError] = useState<unknown>(null);
+	useEffect(() => {
+		const query = new URLSearchParams(location.search);
+		const tools = query.getAll("tool");
+		making ??= createWorkflow({
+			name: query.get("name") ?? undefined,
+			match: tools.length > 0 ? { tools } : undefined,
+		});
+		making.then(setID, setError).finally(() => {
+			making = null;
+		});
+	}, []);
+	if (id) return <Redirect to={`/workflows/${encodeURIComponent(id)}`} replace />;
+	return error ? <Problem className="m-7" error={error} retry={() => location.reload()} /> : <Loading />;
+}
+
+function Open({ id }: { id: string }) {
+	const details = query.useQuery("get", "/v1/workflows/{id}", { params: { path: { id } } });
+	const stats = query.useQuery(
+		"get",
+		"/v1/workflows/{id}/stats",
+		{ params: { path: { id } } },
+		{ refetchInterval: 15_000 },
+	);
+	const ready = useEditor((s) => s.id === id);
+	useSync(id);
+	useNarrow();
+
+	// A version that somebody else made is taken at once if nothing is lost by it.
+	useEffect(() => {
+		const data = details.data;
+		if (!data) return;
+		const now = editor();
+		if (now.id !== id || (data.newestVersion > now.base && now.draft === now.saved && now.saving.state === "saved"))
+			load(data);
+		else if (data.newestVersion === now.base) setEditor({ info: data });
+	}, [details.data, id]);
+	useEffect(() => {
+		if (stats.data) setEditor({ stats: Object.fromEntries(stats.data.nodes.map((n) => [n.node, n])) });
+	}, [stats.data]);
+	useSample(id, ready);
+
+	if (!ready)
+		return details.error ? (
+			<Problem className="m-7" error={details.error} retry={() => void details.refetch()} />
+		) : (
+			<Loading />
+		);
+	return (
+		<ReactFlowProvider>
+			<Editor />
+		</ReactFlowProvider>
+	);
+}
+
+/** useSample reads the call of the address and replays it, or finds one. */
+function useSample(id: string, ready: boolean): void {
+	const [search] = useSearchParams();
+	const call = search.get("call");
+	useEffect(() => {
+		if (!ready) return;
+		const asking = new AbortController();
+		const read = async () => {
+			if (call) {
+				if (editor().sample?.id !== call) setEditor({ sample: await loadCall(call, asking.signal), replay: null });
+				if (editor().replay?.call !== call) await replayNow(call);
+			} else if (!editor().sample) {
+				const sample = await findSample(asking.signal);
+				if (editor().id === id) setEditor({ sample });
+			}
+		};
+		read().catch((error) => !asking.signal.aborted && complain(error));
+		return () => asking.abort();
+	}, [id, ready, call]);
+}
+
+/** useNarrow makes the editor read-only where there is no room to draw. */
+function useNarrow(): void {
+	useEffect(() => {
+		const wide = matchMedia("(min-width: 641px)");
+		const apply = () => {
+			const { readOnly } = editor();
+			if (!wide.matches && readOnly === null) setEditor({ readOnly: "narrow" });
+			if (wide.matches && readOnly === "narrow") setEditor({ readOnly: null });
+		};
+		const stop = useEditor.subscribe((now, before) => now.id !== before.id && apply());
+		apply();
+		wide.addEventListener("change", apply);
+		return () => {
+			stop();
+			wide.removeEventListener("change", apply);
+		};
+	}, []);
+}
+
+function Editor() {
+	const readOnly = useEditor((s) => s.readOnly);
+	const [search, setSearch] = useSearchParams();
+	const panel = search.get("panel");
+	const openPanel = useCallback(
+		(id: string | null) =>
+			setSearch(
+				(params) => {
+					if (id) params.set("panel", id);
+					else params.delete("panel");
+					return params;
+				},
+				{ replace: true },
+			),
+		[setSearch],
+	);
+	const chosen = panels.find((one) => one.id === panel);
+	return (
+		<div className="flex h-[calc(100dvh-48px)] flex-col gap-3 px-3 pt-4 pb-3 sm:px-7 sm:pt-5 md:h-dvh">
+			<Header panel={panel} onPanel={openPanel} />
+			{readOnly === "narrow" && (
+				<p role="status" className="rounded-md bg-accent-soft px-3 py-2 text-accent">
+					{t("This window is too narrow to draw in. You can look around; open it wider to change the workflow.")}
+				</p>
+			)}
+			<div className="flex min-h-0 flex-1 gap-3">
+				<div className="flex min-w-0 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface">
+					<Canvas />
+					<Panes />
+				</div>
+				{chosen?.place === "side" && (
+					<aside className="w-[340px] shrink-0 overflow-hidden rounded-lg border border-line bg-surface">
+						<chosen.Panel onClose={() => openPanel(null)} />
+					</aside>
+				)}
+			</div>
+			{chosen?.place === "bottom" && <chosen.Panel onClose={() => openPanel(null)} />}
+			<Chooser />
+		</div>
+	);
+}
+
+const storedHeight = "genkan.editor.height";
+
+/** Panes are input, settings and output side by side. */
+function Panes() {
+	const [height, setHeight] = useState(() => Number(localStorage.getItem(storedHeight)) || 320);
+	const resize = (to: number) => {
+		const fit = Math.max(0, Math.min(to, window.innerHeight - 300));
+		setHeight(fit < 80 ? 0 : fit);
+		localStorage.setItem(storedHeight, String(fit));
+	};
+	const onPointerDown = (event: PointerEvent<HTMLDivElement>) => {
+		const from = event.clientY;
+		event.currentTarget.setPointerCapture(event.pointerId);
+		const move = (e: globalThis.PointerEvent) => resize(height + from - e.clientY);
+		const target = event.currentTarget;
+		target.addEventListener("pointermove", move);
+		target.addEventListener("pointerup", () => target.removeEventListener("pointermove", move), { once: true });
+	};
+	return (
+		<>
+			<div
+				role="separator"
+				tabIndex={0}
+				data-after-canvas
+				aria-orientation="horizontal"
+				aria-label={t("Height of the panes")}
+				aria-valuenow={height}
+				aria-valuemin={0}
+				aria-valuemax={800}
+				onPointerDown={onPointerDown}
+				onDoubleClick={() => resize(height > 0 ? 0 : 320)}
+				onKeyDown={(event) => {
+					const step = { ArrowUp: 32, ArrowDown: -32 }[event.key];
+					if (!step) return;
+					event.preventDefault();
+					resize(height + step);
+				}}
+				className="relative z-10 h-1.5 shrink-0 cursor-row-resize border-line border-t bg-surface hover:bg-accent-soft max-sm:hidden"
+			/>
+			<div
+				className={cx(
+					"grid min-h-0 shrink-0 divide-line max-sm:max-h-[40dvh] max-sm:overflow-y-auto max-sm:border-t max-sm:border-line sm:h-(--panes) sm:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)_minmax(0,1fr)] sm:divide-x",
+					height === 0 && "sm:hidden",
+				)}
+				style={{ "--panes": `${height}px` } as React.CSSProperties}
+			>
+				<InputPane />
+				<Settings />
+				<OutputPane />
+			</div>
+		</>
+	);
 }

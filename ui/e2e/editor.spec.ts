@@ -1,0 +1,398 @@
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { bin } from "./build";
+import { accessible, expect, type Genkan, go, test } from "./genkan";
+
+test.use({ config: JSON.stringify({ mcpServers: { fault: { command: join(bin, "faultserver") } } }) });
+
+type Stored = {
+	newestVersion: number;
+	definition: {
+		nodes: { id: string; data?: { hook?: { script: string } } }[];
+		edges: { source: string; sourceHandle?: string; target: string }[];
+	};
+};
+
+const stored = (genkan: Genkan, id: string) => genkan.rest<Stored>("GET", `/v1/workflows/${id}`);
+const put = (genkan: Genkan, definition: { id: string }) =>
+	genkan.rest("PUT", `/v1/workflows/${definition.id}`, definition);
+const node = (page: Page, id: string) => page.locator(`[data-node="${id}"]`);
+const canvas = (page: Page) => page.locator("[data-canvas]");
+const handle = (page: Page, id: string, way: string) =>
+	page.locator(`.react-flow__node[data-id="${id}"] .react-flow__handle[data-handleid="${way}"]`);
+const saved = (page: Page) => expect(page.getByText(/^draft, saved/)).toBeVisible();
+
+/** edges are those of the stored draft, as text. */
+const edges = async (genkan: Genkan, id: string) =>
+	(await stored(genkan, id)).definition.edges
+		.map((e) => `${e.source}${e.sourceHandle ? `.${e.sourceHandle}` : ""} ${e.target}`)
+		.sort();
+
+/** drag drags from the middle of one thing to the middle of another. */
+async function drag(page: Page, from: { x: number; y: number }, to: { x: number; y: number }): Promise<void> {
+	await page.mouse.move(from.x, from.y);
+	await page.mouse.down();
+	await page.mouse.move((from.x + to.x) / 2, (from.y + to.y) / 2, { steps: 4 });
+	await page.mouse.move(to.x, to.y, { steps: 4 });
+	await page.mouse.up();
+}
+async function middle(selector: ReturnType<Page["locator"]>): Promise<{ x: number; y: number }> {
+	const box = (await selector.boundingBox())!;
+	return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+}
+
+const plain = (id: string, more: object[] = [], edges: object[] = []) => ({
+	id,
+	name: id,
+	workflowType: "tools/call",
+	match: { tools: ["fault__echo"] },
+	nodes: [{ id: "start", type: "start" }, { id: "call", type: "mcp-call" }, { id: "end", type: "end" }, ...more],
+	edges: [{ source: "start", target: "call" }, { source: "call", target: "end" }, ...edges],
+});
+
+test("a new workflow is wired; a step is drawn by mouse, enabled, and changes a call", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await go(page, genkan, "workflows/new?name=Shout&tool=fault__echo");
+	await expect(page).toHaveURL(/\/workflows\/shout$/);
+	await expect(node(page, "start")).toBeVisible();
+	await expect(page.locator(".react-flow__edge")).toHaveCount(2);
+
+	// The + in the middle of the edge from the call to the end.
+	const [from, to] = [await middle(node(page, "call")), await middle(node(page, "end"))];
+	await page.mouse.move((from.x + to.x) / 2 + 20, from.y);
+	await page.getByRole("button", { name: "Insert a step here" }).click();
+	await page.getByRole("option", { name: /^Script JavaScript/ }).click();
+	await expect(node(page, "hook")).toBeVisible();
+
+	await page.getByRole("textbox", { name: /Script of/ }).click();
+	await page.keyboard.type("mapText(ctx.response, (text) => text.toUpperCase()");
+	await saved(page);
+	expect(await edges(genkan, "shout")).toEqual(["call hook", "hook end", "start call"]);
+
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await page.getByRole("button", { name: /^Enable v/ }).click();
+	await expect(page.getByText(/^active: v/)).toBeVisible();
+	expect(JSON.stringify(await genkan.call("fault__echo", { text: "hello" }))).toContain("HELLO");
+
+	// The kill switch.
+	await page.getByRole("button", { name: "Stop" }).click();
+	await expect(page.getByText("not running")).toBeVisible();
+	expect(JSON.stringify(await genkan.call("fault__echo", { text: "hello" }))).toContain("hello");
+});
+
+test("a workflow is drawn with the keyboard alone", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("keys"));
+	await go(page, genkan, "workflows/keys");
+	await expect(node(page, "call")).toBeVisible();
+	await canvas(page).focus();
+	await page.keyboard.press("ArrowRight"); // the start
+	await page.keyboard.press("Tab");
+	await page.keyboard.type("cond");
+	await page.keyboard.press("Enter");
+	await expect(node(page, "condition")).toBeVisible();
+	// Its way out else leads nowhere yet; Tab adds there.
+	await page.keyboard.press("Tab");
+	await page.keyboard.type("refuse");
+	await page.keyboard.press("Enter");
+	await expect(node(page, "end-2")).toBeVisible();
+	await page.keyboard.press("F2");
+	await page.keyboard.type("Not this");
+	await page.keyboard.press("Enter");
+	await expect(node(page, "end-2")).toContainText("Not this");
+	await expect
+		.poll(() => edges(genkan, "keys"))
+		.toEqual(["call end", "condition.else end-2", "condition.yes call", "start condition"]);
+
+	// Delete joins what is left; C connects.
+	await page.keyboard.press("ArrowLeft");
+	await page.keyboard.press("Delete");
+	await expect(node(page, "condition")).toHaveCount(0);
+	await expect.poll(() => edges(genkan, "keys")).toEqual(["call end", "start call"]);
+	await canvas(page).focus();
+	await page.keyboard.press("ArrowRight");
+	await page.keyboard.press("ArrowRight"); // the call
+	await page.keyboard.press("c");
+	await page.keyboard.type("fails not this");
+	await page.keyboard.press("Enter");
+	await expect.poll(() => edges(genkan, "keys")).toEqual(["call end", "call.error end-2", "start call"]);
+});
+
+test("an edge that is not allowed is refused with the server's reason beside it", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(
+		genkan,
+		plain(
+			"refused",
+			[
+				{ id: "again", type: "mcp-call" },
+				{ id: "end2", type: "end" },
+			],
+			[{ source: "again", target: "end2" }],
+		),
+	);
+	await go(page, genkan, "workflows/refused");
+	await expect(node(page, "again")).toContainText("no path from the start");
+	await handle(page, "call", "error").waitFor();
+	await node(page, "call").hover();
+	await drag(
+		page,
+		await middle(handle(page, "call", "error")),
+		await middle(node(page, "again").locator(".genkan-in")),
+	);
+	await expect(page.getByRole("alert")).toContainText("second mcp-call on its path");
+	await expect(page.locator(".react-flow__edge:not([data-id=refused])")).toHaveCount(3);
+	expect(await edges(genkan, "refused")).toEqual(["again end2", "call end", "start call"]);
+	await page.keyboard.press("Escape");
+	await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("dropping an edge on nothing asks what is to be there", async ({ signedIn: page, genkan }) => {
+	await put(
+		genkan,
+		plain("dropped", [{ id: "if", type: "condition", data: { cases: [{ handle: "yes", when: "true" }] } }]),
+	);
+	await go(page, genkan, "workflows/dropped");
+	const from = await middle(handle(page, "if", "else"));
+	await drag(page, from, { x: from.x + 120, y: from.y + 70 });
+	await page.getByRole("option", { name: /Refuse/ }).click();
+	await expect.poll(() => edges(genkan, "dropped")).toContain("if.else end-2");
+});
+
+test("undo takes back positions, names, code and settings; redo brings them again", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, plain("undone"));
+	await go(page, genkan, "workflows/undone");
+	await expect(node(page, "end")).toBeVisible();
+	const before = await middle(node(page, "end"));
+	await drag(page, before, { x: before.x + 40, y: before.y + 80 });
+	await saved(page);
+	const moved = await middle(node(page, "end"));
+	expect(moved.y - before.y).toBeGreaterThan(40);
+
+	await node(page, "call").click();
+	await page.getByRole("textbox", { name: "Name" }).fill("Ask it");
+	await expect(node(page, "call")).toContainText("Ask it");
+	await page.getByRole("textbox", { name: "Time limit in ms" }).fill("500");
+	await canvas(page).focus();
+	await page.keyboard.press("Tab");
+	await page.keyboard.type("script");
+	await page.keyboard.press("Enter");
+	await page.getByRole("textbox", { name: /Script of/ }).click();
+	await page.keyboard.type("let a = 1;");
+	await saved(page);
+
+	for (let i = 0; i < 5; i++) await page.keyboard.press("Control+z");
+	await expect(node(page, "hook")).toHaveCount(0);
+	await expect(node(page, "call")).not.toContainText("Ask it");
+	expect((await middle(node(page, "end"))).y).toBeCloseTo(before.y, 0);
+	await saved(page);
+	await expect.poll(async () => (await stored(genkan, "undone")).definition.nodes.length).toBe(3);
+
+	await canvas(page).focus();
+	for (let i = 0; i < 5; i++) await page.keyboard.press("Control+Shift+z");
+	await expect(node(page, "hook")).toBeVisible();
+	await expect(node(page, "call")).toContainText("Ask it");
+	await expect
+		.poll(
+			async () => (await stored(genkan, "undone")).definition.nodes.find((n) => n.id === "hook")?.data?.hook?.script,
+		)
+		.toBe("let a = 1;");
+});
+
+test("steps are copied as JSON and pasted into another workflow", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("from", [{ id: "loose", type: "set", data: { label: "Loose", vars: { a: { value: 1 } } } }]));
+	await put(genkan, plain("into"));
+	await go(page, genkan, "workflows/from");
+	await node(page, "loose").click();
+	await page.keyboard.press("Control+c");
+	expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())).nodes[0].id).toBe("loose");
+	await go(page, genkan, "workflows/into");
+	await expect(node(page, "end")).toBeVisible();
+	await canvas(page).focus();
+	await page.keyboard.press("Control+v");
+	await expect(node(page, "loose")).toContainText("Loose");
+});
+
+test("an error in a script is in the gutter; completion knows the context and the sample", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await genkan.call("fault__echo", { text: "hello" });
+	await put(
+		genkan,
+		plain("wrong", [{ id: "hook", type: "hook", data: { hook: { blocking: true, script: "let a = 1;\nlet b = ;" } } }]),
+	);
+	await go(page, genkan, "workflows/wrong");
+	await node(page, "hook").click();
+	const mark = page.locator(".cm-lint-marker-error");
+	await expect(mark).toBeVisible();
+	await mark.hover();
+	await expect(page.locator(".cm-tooltip-lint")).toContainText("Unexpected");
+
+	const script = page.getByRole("textbox", { name: /Script of/ });
+	await script.click();
+	await page.keyboard.press("Control+a");
+	await page.keyboard.type("ctx.request.params.arguments.");
+	await expect(page.locator(".cm-tooltip-autocomplete")).toContainText("text");
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("Control+a");
+	await page.keyboard.type("ctx.req");
+	await expect(page.locator(".cm-tooltip-autocomplete")).toContainText("request");
+});
+
+test("the trace of a call is painted on the drawing, and follows the draft", async ({ signedIn: page, genkan }) => {
+	await genkan.call("fault__echo", { text: "mail aiko@example.jp" });
+	const { calls } = await genkan.rest<{ calls: { id: string }[] }>("GET", "/v1/calls?limit=1");
+	await put(genkan, {
+		...plain("trace"),
+		nodes: [
+			{ id: "start", type: "start" },
+			{ id: "if", type: "condition", data: { cases: [{ handle: "yes", when: 'args.text.contains("mail")' }] } },
+			{ id: "call", type: "mcp-call" },
+			{
+				id: "redact",
+				type: "hook",
+				data: {
+					label: "Redact",
+					hook: { blocking: true, script: 'mapText(ctx.response, (t) => t.replace(/\\S+@\\S+/, "[mail]"))' },
+				},
+			},
+			{ id: "end", type: "end" },
+			{ id: "no", type: "end", data: { outcome: "deny", message: "no" } },
+		],
+		edges: [
+			{ source: "start", target: "if" },
+			{ source: "if", sourceHandle: "yes", target: "call" },
+			{ source: "if", sourceHandle: "else", target: "no" },
+			{ source: "call", target: "redact" },
+			{ source: "redact", target: "end" },
+		],
+	} as never);
+	await go(page, genkan, `workflows/trace?call=${calls[0]!.id}`);
+	await expect(node(page, "redact")).toContainText("±1");
+	await expect(node(page, "no")).toHaveClass(/opacity-40/);
+	await node(page, "redact").click();
+	const output = page.getByRole("region", { name: "Output" });
+	await expect(output).toContainText('+         "text": "mail [mail]"');
+	await expect(output).toContainText("aiko@example.jp");
+
+	// A field of the input writes the condition; the replay follows.
+	await node(page, "if").click();
+	await page.getByRole("textbox", { name: /Condition for/ }).fill('args.text == "other"');
+	await expect(node(page, "no")).toContainText("refused");
+	await expect(node(page, "call")).toHaveClass(/opacity-40/);
+	await page.getByRole("textbox", { name: /Condition for/ }).fill("");
+	await page.getByRole("button", { name: '"text"' }).first().click();
+	await expect(page.getByRole("textbox", { name: /Condition for/ })).toHaveValue('args.text == "mail aiko@example.jp"');
+	await page.keyboard.press("Control+Enter");
+	await expect(node(page, "redact")).toContainText("±1");
+});
+
+test("a change in another tab is told, and nothing is lost", async ({ page, genkan }) => {
+	await genkan.signIn(page);
+	await put(genkan, plain("both"));
+	await page.route("**/v1/events*", (route) => route.abort()); // so that it is told late
+	await go(page, genkan, "workflows/both");
+	await expect(node(page, "call")).toBeVisible();
+	await genkan.rest("PUT", "/v1/workflows/both?base=1", { ...plain("both"), name: "theirs" });
+	await page.getByRole("textbox", { name: "Name" }).fill("mine");
+	await expect(page.getByText(/changed elsewhere meanwhile/)).toBeVisible();
+	await expect(page.getByRole("heading", { name: /mine/ })).toBeVisible();
+	await page.getByRole("button", { name: "Take theirs" }).click();
+	await expect(page.getByRole("heading", { name: /theirs/ })).toBeVisible();
+	await page.keyboard.press("Control+z");
+	await expect(page.getByRole("heading", { name: /mine/ })).toBeVisible();
+	await saved(page);
+});
+
+test("Enter of an input method neither adds a step nor ends a name", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("ime"));
+	await go(page, genkan, "workflows/ime");
+	await node(page, "call").click();
+	const compose = (selector: string) =>
+		page.locator(selector).evaluate((input) => {
+			input.dispatchEvent(
+				new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }),
+			);
+		});
+	await canvas(page).focus();
+	await page.keyboard.press("Tab");
+	await page.getByRole("combobox", { name: "Add a step" }).fill("Script");
+	await compose("[role=combobox]");
+	await expect(page.getByRole("combobox", { name: "Add a step" })).toBeVisible();
+	await expect(page.locator("[data-node]")).toHaveCount(3);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("F2");
+	const name = node(page, "call").getByRole("textbox");
+	await name.fill("呼び出し");
+	await compose('[data-node="call"] input');
+	await expect(name).toBeVisible();
+	await page.keyboard.press("Enter");
+	await expect(node(page, "call")).toContainText("呼び出し");
+});
+
+test("axe finds nothing serious, with a step selected and without", async ({ signedIn: page, genkan }) => {
+	await genkan.call("fault__echo", { text: "hello" });
+	await put(genkan, plain("axe", [{ id: "hook", type: "hook", data: { hook: { blocking: true, script: "1" } } }]));
+	await go(page, genkan, "workflows/axe?panel=enable");
+	await expect(page.getByRole("button", { name: '"text"' }).first()).toBeVisible();
+	await accessible(page);
+	await node(page, "hook").click();
+	await expect(page.getByRole("textbox", { name: /Script of/ })).toBeVisible();
+	await accessible(page);
+	await node(page, "call").click();
+	await accessible(page);
+});
+
+test("a narrow window shows the workflow and says why it cannot be changed", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("narrow"));
+	await page.setViewportSize({ width: 390, height: 844 });
+	await go(page, genkan, "workflows/narrow");
+	await expect(page.getByText(/too narrow to draw in/)).toBeVisible();
+	await expect(page.getByRole("button", { name: /^Add/ })).toHaveCount(0);
+	await page.setViewportSize({ width: 1280, height: 860 });
+	await expect(page.getByRole("button", { name: /^Add/ })).toBeVisible();
+});
+
+test("300 nodes are dragged and panned without a long task", async ({ signedIn: page, genkan }) => {
+	const nodes = [
+		{ id: "start", type: "start" },
+		...Array.from({ length: 298 }, (_, i) => ({ id: `n${i}`, type: "set", data: { vars: { a: { value: i } } } })),
+		{ id: "end", type: "end", data: { outcome: "deny" } },
+	];
+	const edges = nodes.slice(1).map((n, i) => ({ source: nodes[i]!.id, target: n.id }));
+	// A path of 300 in rows of 20.
+	const placed = nodes.map((n, i) => ({ ...n, position: { x: (i % 20) * 248, y: Math.floor(i / 20) * 120 } }));
+	await put(genkan, { id: "many", name: "many", workflowType: "tools/call", nodes: placed, edges } as never);
+	await go(page, genkan, "workflows/many");
+	await expect(node(page, "n100")).toBeVisible();
+	await page.waitForTimeout(1500);
+	await page.evaluate(() => {
+		const w = window as unknown as { long: number[] };
+		w.long = [];
+		new PerformanceObserver((list) => w.long.push(...list.getEntries().map((e) => e.duration))).observe({
+			type: "longtask",
+		});
+	});
+	const at = await middle(node(page, "n105"));
+	await page.mouse.move(at.x, at.y);
+	await page.mouse.down();
+	for (let i = 0; i < 40; i++) await page.mouse.move(at.x + i * 3, at.y + i * 2);
+	await page.mouse.up();
+	await page.mouse.move(at.x + 10, at.y - 30);
+	for (let i = 0; i < 20; i++) await page.mouse.wheel(0, i < 10 ? -60 : 60);
+	const box = (await canvas(page).boundingBox())!;
+	await page.mouse.move(box.x + 6, box.y + 6);
+	await page.mouse.down();
+	for (let i = 0; i < 40; i++) await page.mouse.move(box.x + 6 + i * 8, box.y + 6 + i * 4);
+	await page.mouse.up();
+	const long = await page.evaluate(() => (window as unknown as { long: number[] }).long);
+	console.log("long tasks with 300 nodes:", long);
+	expect(Math.max(0, ...long)).toBeLessThan(100);
+});

@@ -1,0 +1,370 @@
+import { api } from "../../api/client";
+import { t } from "../../lang";
+
+// A workflow as the API has it. Keys that the editor does not know stay as they are.
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type Point = { x: number; y: number };
+export type Data = Record<string, unknown> & { label?: string };
+export type Node = { id: string; type: string; position?: Point; data?: Data };
+export type Edge = { id?: string; source: string; target: string; sourceHandle?: string | null };
+export type Match = {
+	servers?: string[];
+	tools?: string[];
+	clients?: string[];
+	annotations?: Record<string, boolean>;
+	when?: string;
+};
+export type Definition = {
+	id: string;
+	name: string;
+	description?: string;
+	workflowType: string;
+	nodes: Node[];
+	edges: Edge[];
+	match?: Match;
+	mode?: string;
+	failMode?: string;
+	order?: number;
+	limits?: Record<string, unknown>;
+	vars?: Record<string, unknown>;
+	version?: number;
+	enabled?: boolean;
+};
+export type Hook = { script?: string; module?: string; blocking?: boolean; onError?: string; params?: unknown };
+export type Case = { handle: string; when: string };
+export type Setting = { value?: unknown; cel?: string };
+
+export const hookOf = (node: Node): Hook => (node.data?.hook as Hook | undefined) ?? {};
+export const casesOf = (node: Node): Case[] => (Array.isArray(node.data?.cases) ? (node.data.cases as Case[]) : []);
+
+/** isDetached tells whether nobody waits for a node. */
+export const isDetached = (node: Node): boolean => node.type === "hook" && !hookOf(node).blocking;
+
+/** outsOf are the ways out of a node that are drawn at its right, in their order. */
+export function outsOf(node: Node): string[] {
+	if (node.type === "end" || isDetached(node)) return [];
+	if (node.type === "condition") return [...new Set([...casesOf(node).map((c) => c.handle), "else"])];
+	if (node.type === "approve") return ["out", "denied"];
+	return ["out"];
+}
+
+/** canFail tells whether a node has a way out for its failure. */
+export const canFail = (node: Node): boolean => node.type !== "start" && node.type !== "end" && !isDetached(node);
+
+/** wayOf is the way out that an edge takes. Other editors name the only one as they like. */
+export function wayOf(node: Node | undefined, edge: Edge): string {
+	const handle = edge.sourceHandle || "out";
+	if (!node || handle === "error" || node.type === "condition") return handle;
+	return outsOf(node).includes(handle) ? handle : "out";
+}
+
+const indexes = new WeakMap<Node[], Map<string, Node>>();
+function indexOf(nodes: Node[]): Map<string, Node> {
+	let index = indexes.get(nodes);
+	if (!index) {
+		index = new Map(nodes.map((node) => [node.id, node]));
+		indexes.set(nodes, index);
+	}
+	return index;
+}
+
+/** nodeOf finds a node by its id. */
+export const nodeOf = (draft: Definition, id: string): Node | undefined => indexOf(draft.nodes).get(id);
+
+const leavings = new WeakMap<Edge[], Map<string, Edge[]>>();
+
+/** leaving are the edges out of a node. */
+export function leaving(draft: Definition, id: string): Edge[] {
+	let by = leavings.get(draft.edges);
+	if (!by) {
+		by = new Map();
+		for (const edge of draft.edges) by.set(edge.source, [...(by.get(edge.source) ?? []), edge]);
+		leavings.set(draft.edges, by);
+	}
+	return by.get(id) ?? [];
+}
+
+export const entering = (draft: Definition, id: string): Edge[] => draft.edges.filter((edge) => edge.target === id);
+
+/** next is the edge by which a way out of a node leads on, not beside the path. */
+export const next = (draft: Definition, id: string, way: string): Edge | undefined =>
+	leaving(draft, id).find((edge) => {
+		const target = nodeOf(draft, edge.target);
+		return wayOf(nodeOf(draft, id), edge) === way && !(target && isDetached(target));
+	});
+
+/** edgeKey is a name for an edge that has none. */
+export const edgeKey = (edge: Edge): string => edge.id ?? `${edge.source}|${edge.sourceHandle || "out"}|${edge.target}`;
+
+/** nameOf is what people call a node. */
+export const nameOf = (node: Node): string => node.data?.label || t(kindOf(node).name);
+
+export type Kind = { type: string; name: string; about: string; data: Data; only?: "inside" | "last" };
+
+/** kinds are the nodes that can be added. */
+export const kinds: Kind[] = [
+	{
+		type: "hook",
+		name: /* t */ "Script",
+		about: /* t */ "JavaScript that changes, answers or refuses the call",
+		data: { hook: { blocking: true, script: "" } },
+	},
+	{
+		type: "condition",
+		name: /* t */ "Condition",
+		about: /* t */ "Takes one way or another",
+		data: { cases: [{ handle: "yes", when: "true" }] },
+	},
+	{
+		type: "set",
+		name: /* t */ "Set values",
+		about: /* t */ "Changes arguments of the call, or keeps variables",
+		data: { arguments: {} },
+	},
+	{
+		type: "approve",
+		name: /* t */ "Ask a person",
+		about: /* t */ "The call waits until somebody agrees",
+		data: { message: "" },
+	},
+	{
+		type: "tool",
+		name: /* t */ "Another tool",
+		about: /* t */ "Calls another tool and keeps its result",
+		data: { tool: "", arguments: {}, into: "result" },
+	},
+	{
+		type: "hook",
+		name: /* t */ "Script beside the path",
+		about: /* t */ "Nobody waits for it: for logs and messages",
+		data: { hook: { blocking: false, script: "" } },
+		only: "inside",
+	},
+	{
+		type: "mcp-call",
+		name: /* t */ "Call the tool",
+		about: /* t */ "Sends the call on, once on each path",
+		data: {},
+	},
+	{ type: "end", name: /* t */ "End", about: /* t */ "The answer goes to the caller", data: {}, only: "last" },
+	{
+		type: "end",
+		name: /* t */ "Refuse",
+		about: /* t */ "The caller reads why",
+		data: { outcome: "deny", message: "" },
+		only: "last",
+	},
+];
+const start: Kind = { type: "start", name: /* t */ "Start", about: "", data: {} };
+const unknown: Kind = { type: "", name: /* t */ "Unknown step", about: "", data: {} };
+const fails: Kind = { type: "end", name: /* t */ "Fail", about: "", data: {} };
+
+/** kindOf is the kind that a node is of. */
+export function kindOf(node: Node): Kind {
+	if (node.type === "start") return start;
+	if (node.type === "end") {
+		if (node.data?.outcome === "error") return fails;
+		return kinds.find(
+			(k) => k.type === "end" && k.data.outcome === (node.data?.outcome === "deny" ? "deny" : undefined),
+		)!;
+	}
+	if (node.type === "hook")
+		return kinds.find((k) => k.type === "hook" && hookOf(k as unknown as Node).blocking === !isDetached(node))!;
+	return kinds.find((k) => k.type === node.type) ?? unknown;
+}
+
+/** freeID is an id like base that no node has. */
+export function freeID(draft: Definition, base: string): string {
+	const index = indexOf(draft.nodes);
+	if (!index.has(base)) return base;
+	for (let n = 2; ; n++) if (!index.has(`${base}-${n}`)) return `${base}-${n}`;
+}
+
+/** newDefinition is a workflow that does nothing yet: Start, the call, End. */
+export function newDefinition(id: string, name: string, workflowType = "tools/call", match?: Match): Definition {
+	return {
+		id,
+		name,
+		workflowType,
+		...(match && { match }),
+		nodes: [
+			{ id: "start", type: "start", position: { x: 0, y: 0 } },
+			{ id: "call", type: "mcp-call", position: { x: 248, y: 0 } },
+			{ id: "end", type: "end", position: { x: 496, y: 0 } },
+		],
+		edges: [
+			{ source: "start", target: "call" },
+			{ source: "call", target: "end" },
+		],
+	};
+}
+
+/** createWorkflow stores a new workflow and returns its id. */
+export async function createWorkflow(
+	options: { name?: string; workflowType?: string; match?: Match } = {},
+): Promise<string> {
+	const { data } = await api.GET("/v1/workflows");
+	const taken = new Set(data?.workflows.map((w) => w.id));
+	const name = options.name || t("New workflow");
+	const base =
+		name
+			.toLowerCase()
+			.replace(/[^a-z0-9]+/g, "-")
+			.replace(/^-+|-+$/g, "") || "workflow";
+	let id = base === "new" ? "workflow" : base;
+	for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
+	await api.PUT("/v1/workflows/{id}", {
+		params: { path: { id } },
+		body: newDefinition(id, name, options.workflowType, options.match) as never,
+	});
+	return id;
+}
+
+export type Place =
+	| { edge: Edge }
+	| { after: string; way?: string }
+	| { at: Point; from?: { id: string; way: string } };
+
+export const column = 248;
+export const rowHeight = 120;
+
+/** add puts a node into a draft. It returns the draft and the id of the node. */
+export function add(draft: Definition, type: string, data: Data, place: Place): [Definition, string] {
+	const id = freeID(draft, type === "mcp-call" ? "call" : type);
+	const node: Node = { id, type, data: structuredClone(data), position: { x: 0, y: 0 } };
+	const at = (node: Node | undefined): Point => node?.position ?? { x: 0, y: 0 };
+	let { nodes, edges } = draft;
+	const beside = isDetached(node);
+	const link = (source: string, way: string, target: string): Edge => ({
+		source,
+		target,
+		...(way !== "out" && { sourceHandle: way }),
+	});
+
+	if ("after" in place) {
+		const before = nodeOf(draft, place.after);
+		if (!before) return add(draft, type, data, { at: { x: 0, y: 0 } });
+		const ways = outsOf(before);
+		if (ways.length === 0) {
+			const edge = entering(draft, before.id)[0];
+			return add(draft, type, data, edge ? { edge } : { at: { x: at(before).x, y: at(before).y + rowHeight } });
+		}
+		const way = place.way ?? ways.find((way) => !next(draft, before.id, way)) ?? ways[0]!;
+		const on = next(draft, before.id, way);
+		if (on) return add(draft, type, data, { edge: on });
+		const row = Math.max(0, ways.indexOf(way)) + (beside || way === "error" ? 1 : 0);
+		node.position = { x: at(before).x + column, y: at(before).y + row * rowHeight };
+		edges = [...edges, link(before.id, way, id)];
+	} else if ("edge" in place) {
+		const { edge } = place;
+		const [source, target] = [nodeOf(draft, edge.source), nodeOf(draft, edge.target)];
+		const way = wayOf(source, edge);
+		if (beside) {
+			node.position = { x: at(source).x + column, y: at(source).y + rowHeight };
+			edges = [...edges, link(edge.source, way, id)];
+		} else {
+			// What follows makes room.
+			const behind = descendants(draft, edge.target);
+			const shift = Math.max(0, at(source).x + 2 * column - at(target).x);
+			if (shift > 0)
+				nodes = nodes.map((n) =>
+					behind.has(n.id) && n.position ? { ...n, position: { ...n.position, x: n.position.x + shift } } : n,
+				);
+			node.position = { x: at(target).x + shift - column, y: at(target).y };
+			const way2 = outsOf(node)[0];
+			edges = edges.map((e) => (e === edge ? link(edge.source, way, id) : e));
+			if (way2) edges = [...edges, link(id, way2, edge.target)];
+		}
+	} else {
+		node.position = place.at;
+		if (place.from) edges = [...edges, link(place.from.id, place.from.way, id)];
+	}
+	node.position = freeSpot(nodes, node.position);
+	return [{ ...draft, nodes: [...nodes, node], edges }, id];
+}
+
+/** freeSpot moves a place down until no node is there. */
+function freeSpot(nodes: Node[], at: Point): Point {
+	const taken = (p: Point) =>
+		nodes.some((n) => n.position && Math.abs(n.position.x - p.x) < 190 && Math.abs(n.position.y - p.y) < 72);
+	let spot = at;
+	for (let i = 0; taken(spot) && i < 200; i++) spot = { ...spot, y: spot.y + rowHeight };
+	return spot;
+}
+
+/** descendants are a node and all that follow it. */
+export function descendants(draft: Definition, id: string): Set<string> {
+	const found = new Set([id]);
+	for (const one of found) for (const edge of leaving(draft, one)) found.add(edge.target);
+	return found;
+}
+
+/** remove takes nodes out and joins what was before and behind each of them. */
+export function remove(draft: Definition, ids: string[]): Definition {
+	let out = draft;
+	for (const id of ids) {
+		const node = nodeOf(out, id);
+		if (!node || node.type === "start") continue;
+		const before = entering(out, id);
+		const on = outsOf(node)
+			.map((way) => next(out, id, way))
+			.find((edge) => edge);
+		const edges = out.edges.filter((edge) => edge.source !== id && edge.target !== id);
+		if (before.length === 1 && on && on.target !== before[0]!.source)
+			edges.push({ ...before[0]!, id: undefined, target: on.target });
+		out = { ...out, nodes: out.nodes.filter((n) => n.id !== id), edges: edges.map(clean) };
+	}
+	return out;
+}
+
+const clean = (edge: Edge): Edge => {
+	if ("id" in edge && edge.id === undefined) {
+		const { id: _, ...rest } = edge;
+		return rest;
+	}
+	return edge;
+};
+
+/** part is what is copied: nodes and the edges between them. */
+export function part(draft: Definition, ids: string[]): { nodes: Node[]; edges: Edge[] } {
+	const chosen = new Set(ids);
+	return {
+		nodes: draft.nodes.filter((n) => chosen.has(n.id)),
+		edges: draft.edges.filter((e) => chosen.has(e.source) && chosen.has(e.target)),
+	};
+}
+
+/** partIn reads nodes and edges from a text; null if it has none. */
+export function partIn(text: string): { nodes: Node[]; edges: Edge[] } | null {
+	try {
+		const value = JSON.parse(text) as Partial<Definition> | Node;
+		const nodes = "nodes" in value && Array.isArray(value.nodes) ? value.nodes : [value as Node];
+		if (!nodes.every((n) => n && typeof n.id === "string" && typeof n.type === "string")) return null;
+		const edges = "edges" in value && Array.isArray(value.edges) ? value.edges : [];
+		return { nodes, edges };
+	} catch {
+		return null;
+	}
+}
+
+/** paste adds a part with new ids. It returns the draft and the ids. */
+export function paste(draft: Definition, from: { nodes: Node[]; edges: Edge[] }, at?: Point): [Definition, string[]] {
+	const ids = new Map<string, string>();
+	const placed = from.nodes.filter((n) => n.type !== "start" || !draft.nodes.some((m) => m.type === "start"));
+	const left = Math.min(...placed.map((n) => n.position?.x ?? 0));
+	const above = Math.min(...placed.map((n) => n.position?.y ?? 0));
+	const origin = at ?? { x: left + 32, y: above + rowHeight };
+	let out = draft;
+	for (const [i, node] of placed.entries()) {
+		const id = freeID(out, node.id);
+		ids.set(node.id, id);
+		const position = node.position
+			? { x: node.position.x - left + origin.x, y: node.position.y - above + origin.y }
+			: { x: origin.x + i * column, y: origin.y };
+		out = { ...out, nodes: [...out.nodes, { ...structuredClone(node), id, position }] };
+	}
+	const edges = from.edges
+		.filter((e) => ids.has(e.source) && ids.has(e.target))
+		.map((e) => clean({ ...e, id: undefined, source: ids.get(e.source)!, target: ids.get(e.target)! }));
+	return [{ ...out, edges: [...out.edges, ...edges] }, [...ids.values()]];
+}

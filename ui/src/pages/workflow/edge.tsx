@@ -1,0 +1,123 @@
+import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getBezierPath, useStore } from "@xyflow/react";
+import { Plus, Trash2 } from "lucide-react";
+import { memo, useState } from "react";
+import { t } from "../../lang";
+import { cx } from "../../ui";
+import { type Edge, edgeKey, isDetached, nodeOf, wayOf } from "./definition";
+import { edit, editor, setEditor, useEditor } from "./store";
+
+/** removeEdge takes an edge out of the draft. */
+export const removeEdge = (edge: Edge) => edit((draft) => ({ ...draft, edges: draft.edges.filter((e) => e !== edge) }));
+
+/** Line is an edge of the drawing. Under the pointer it offers a + and its removal. */
+export const Line = memo(function Line(props: EdgeProps) {
+	const { id, source, selected } = props;
+	const edge = useEditor((s) => s.draft.edges.find((e) => edgeKey(e) === id));
+	const beside = useEditor((s) => {
+		const target = edge && nodeOf(s.draft, edge.target);
+		return target !== undefined && isDetached(target);
+	});
+	const error = edge?.sourceHandle === "error";
+	const traced = useEditor((s) => s.replay?.matched === true);
+	const taken = useEditor((s) => {
+		const steps = s.replay?.steps;
+		if (!edge || !steps?.[edge.target]) return false;
+		if (!steps[source]) return nodeOf(s.draft, source)?.type === "start";
+		const way = steps[source]!.handle || (steps[source]!.status === "ok" ? "out" : "");
+		return way === "" || way === wayOf(nodeOf(s.draft, source), edge) || beside;
+	});
+	const [over, setOver] = useState(false);
+	const close = useStore((s) => s.transform[2] > 0.5);
+	const [path, x, y] = getBezierPath(props);
+	const colour = selected ? "var(--accent)" : error ? "var(--bad)" : taken ? "var(--ok)" : "var(--line-strong)";
+	if (!edge) return null;
+	return (
+		<>
+			<g onPointerEnter={() => setOver(true)} onPointerLeave={() => setOver(false)}>
+				<BaseEdge
+					id={id}
+					path={path}
+					interactionWidth={24}
+					style={{
+						stroke: colour,
+						strokeWidth: 2,
+						strokeDasharray: beside ? "5 5" : undefined,
+						opacity: traced && !taken ? 0.35 : 1,
+					}}
+				/>
+			</g>
+			{(over || selected) && close && !editor().readOnly && (
+				<EdgeLabelRenderer>
+					<div
+						role="toolbar"
+						aria-label={t("Edge")}
+						onPointerEnter={() => setOver(true)}
+						onPointerLeave={() => setOver(false)}
+						className="nodrag nopan pointer-events-auto absolute z-10 flex gap-1 p-1.5"
+						style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
+					>
+						<EdgeButton
+							label={t("Insert a step here")}
+							onClick={(event) => {
+								setOver(false);
+								setEditor({ adding: { kind: "add", screen: { x: event.clientX, y: event.clientY }, place: { edge } } });
+							}}
+						>
+							<Plus className="size-3.5" />
+						</EdgeButton>
+						<EdgeButton label={t("Remove this edge")} onClick={() => removeEdge(edge)}>
+							<Trash2 className="size-3" />
+						</EdgeButton>
+					</div>
+				</EdgeLabelRenderer>
+			)}
+		</>
+	);
+});
+
+function EdgeButton(props: { label: string; onClick: (event: React.MouseEvent) => void; children: React.ReactNode }) {
+	return (
+		<button
+			type="button"
+			tabIndex={-1}
+			title={props.label}
+			aria-label={props.label}
+			onClick={props.onClick}
+			className="inline-flex size-6 items-center justify-center rounded-md border border-line-strong bg-surface text-muted shadow-card hover:border-accent hover:text-accent"
+		>
+			{props.children}
+		</button>
+	);
+}
+
+/** Refusal is an edge that the server does not allow, with its reason. */
+export const Refusal = memo(function Refusal(props: EdgeProps) {
+	const refused = useEditor((s) => s.refused);
+	const [path] = getBezierPath(props);
+	if (!refused) return null;
+	return (
+		<>
+			<BaseEdge
+				id={props.id}
+				path={path}
+				className={cx(refused.pending && "animate-pulse")}
+				style={{
+					stroke: refused.pending ? "var(--line-strong)" : "var(--bad)",
+					strokeWidth: 2,
+					strokeDasharray: "4 4",
+				}}
+			/>
+			{refused.reason && (
+				<EdgeLabelRenderer>
+					<div
+						role="alert"
+						className="nodrag nopan pointer-events-auto absolute z-20 w-max max-w-[260px] rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-bad text-xs shadow-card"
+						style={{ transform: `translate(${props.targetX - 12}px, ${props.targetY + 44}px)` }}
+					>
+						{refused.reason}
+					</div>
+				</EdgeLabelRenderer>
+			)}
+		</>
+	);
+});

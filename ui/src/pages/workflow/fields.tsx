@@ -1,0 +1,271 @@
+import { Plus, X } from "lucide-react";
+import { type DragEvent, useEffect, useRef, useState } from "react";
+import { t } from "../../lang";
+import { Button, cx, Input } from "../../ui";
+import type { Setting } from "./definition";
+import { useEditor } from "./store";
+
+/** pathType is what a field of the sample is while it is dragged. */
+export const pathType = "application/x-genkan-path";
+export type Picked = { path: string; value: unknown };
+
+let lastField: ((picked: Picked) => void) | null = null;
+
+/** pickInto writes a field of the sample into the expression that was edited last. It tells
+ * whether there is one. */
+export function pickInto(picked: Picked): boolean {
+	lastField?.(picked);
+	return lastField !== null;
+}
+
+/** comparison is a condition that holds for the sample. */
+export function comparison({ path, value }: Picked): string {
+	if (typeof value === "boolean") return value ? path : `!${path}`;
+	if (value === null || typeof value === "number" || typeof value === "string")
+		return `${path} == ${JSON.stringify(value)}`;
+	return `has(${path})`;
+}
+
+/** Cel is a line for an expression. A field of the sample that is dropped on it, or clicked
+ * after it, is written into it. */
+export function Cel({
+	value,
+	onChange,
+	label,
+	condition,
+	error,
+}: {
+	value: string;
+	onChange: (value: string) => void;
+	label: string;
+	/** It must be true or false. */
+	condition?: boolean;
+	error?: boolean;
+}) {
+	const input = useRef<HTMLInputElement>(null);
+	const [over, setOver] = useState(false);
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const pick = (picked: Picked) => {
+		const text = condition ? comparison(picked) : picked.path;
+		const bare = value.trim();
+		if (condition) onChange(bare === "" || bare === "true" ? text : `${bare} && ${text}`);
+		else {
+			const at = input.current?.selectionStart ?? value.length;
+			onChange(value.slice(0, at) + text + value.slice(input.current?.selectionEnd ?? at));
+		}
+		input.current?.focus();
+	};
+	const latest = useRef(pick);
+	latest.current = pick;
+	const stable = useRef((picked: Picked) => latest.current(picked));
+	useEffect(() => {
+		const own = stable.current;
+		return () => {
+			if (lastField === own) lastField = null;
+		};
+	}, []);
+	return (
+		<Input
+			ref={input}
+			value={value}
+			aria-label={label}
+			aria-invalid={error || undefined}
+			readOnly={readOnly}
+			placeholder={condition ? 'args.path == "…"' : "args.path"}
+			onChange={(event) => onChange(event.target.value)}
+			onFocus={() => {
+				lastField = stable.current;
+			}}
+			onDragOver={(event: DragEvent) => {
+				if (!event.dataTransfer.types.includes(pathType)) return;
+				event.preventDefault();
+				setOver(true);
+			}}
+			onDragLeave={() => setOver(false)}
+			onDrop={(event) => {
+				setOver(false);
+				const raw = event.dataTransfer.getData(pathType);
+				if (!raw) return;
+				event.preventDefault();
+				pick(JSON.parse(raw) as Picked);
+			}}
+			className={cx("font-mono text-[12.5px]", over && "border-accent! bg-accent-soft!")}
+		/>
+	);
+}
+
+const parses = (text: string): boolean => {
+	try {
+		JSON.parse(text);
+		return true;
+	} catch {
+		return false;
+	}
+};
+const textOf = (value: unknown): string =>
+	typeof value === "string" && !parses(value) ? value : value === undefined ? "" : JSON.stringify(value);
+const readValue = (text: string): unknown => (parses(text) ? JSON.parse(text) : text);
+
+/** Values are names with a value or an expression each. */
+export function Values({
+	values,
+	onChange,
+	label,
+	names,
+}: {
+	values: Record<string, Setting>;
+	onChange: (values: Record<string, Setting>) => void;
+	label: string;
+	/** Names that are offered. */
+	names?: string[];
+}) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const rows = Object.entries(values);
+	const write = (i: number, name: string, setting: Setting) =>
+		onChange(Object.fromEntries(rows.map((row, at) => (at === i ? [name, setting] : row))));
+	const free = names?.find((name) => !(name in values)) ?? freeName(values);
+	return (
+		<fieldset className="flex flex-col gap-2">
+			<legend className="mb-1 font-medium text-muted text-xs">{label}</legend>
+			{rows.map(([name, setting], i) => {
+				const cel = setting?.cel !== undefined;
+				return (
+					// biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being written
+					<div key={i} className="flex items-center gap-1.5">
+						<Input
+							aria-label={t("Name")}
+							value={name}
+							readOnly={readOnly}
+							onChange={(event) => write(i, event.target.value, setting)}
+							className="max-w-28 font-mono text-[12.5px]"
+						/>
+						<button
+							type="button"
+							disabled={readOnly}
+							title={cel ? t("An expression. Click for a fixed value.") : t("A fixed value. Click for an expression.")}
+							aria-label={
+								cel ? t("An expression. Click for a fixed value.") : t("A fixed value. Click for an expression.")
+							}
+							onClick={() =>
+								write(
+									i,
+									name,
+									cel
+										? { value: setting.cel }
+										: {
+												cel:
+													typeof setting?.value === "string"
+														? JSON.stringify(setting.value)
+														: textOf(setting?.value) || "args",
+											},
+								)
+							}
+							className={cx(
+								"h-8 w-9 shrink-0 rounded-md border font-mono text-xs",
+								cel ? "border-accent bg-accent-soft text-accent" : "border-line-strong text-muted",
+							)}
+						>
+							{cel ? "ƒ" : "="}
+						</button>
+						{cel ? (
+							<Cel
+								label={t("Expression")}
+								value={setting.cel ?? ""}
+								onChange={(text) => write(i, name, { cel: text })}
+							/>
+						) : (
+							<Input
+								aria-label={t("Value")}
+								value={textOf(setting?.value)}
+								readOnly={readOnly}
+								onChange={(event) => write(i, name, { value: readValue(event.target.value) })}
+								className="font-mono text-[12.5px]"
+							/>
+						)}
+						{!readOnly && (
+							<Button
+								look="quiet"
+								size="iconSmall"
+								aria-label={t("Remove {name}", { name })}
+								onClick={() => onChange(Object.fromEntries(rows.filter((_, at) => at !== i)))}
+							>
+								<X />
+							</Button>
+						)}
+					</div>
+				);
+			})}
+			{!readOnly && (
+				<Button
+					look="quiet"
+					size="small"
+					className="self-start"
+					onClick={() => onChange({ ...values, [free]: { value: "" } })}
+				>
+					<Plus />
+					{t("Add a value")}
+				</Button>
+			)}
+		</fieldset>
+	);
+}
+
+function freeName(values: Record<string, unknown>): string {
+	for (let n = 1; ; n++) if (!(`name${n}` in values)) return `name${n}`;
+}
+
+/** Patterns are names or patterns in one line. */
+export function Patterns({
+	value,
+	onChange,
+	placeholder,
+}: {
+	value: string[];
+	onChange: (value: string[]) => void;
+	placeholder?: string;
+}) {
+	const split = (text: string) => text.split(/[\s,、]+/).filter(Boolean);
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const [text, setText] = useState(value.join(", "));
+	// biome-ignore lint/correctness/useExhaustiveDependencies: only what others changed comes in
+	useEffect(() => {
+		if (split(text).join() !== value.join()) setText(value.join(", "));
+	}, [value.join()]);
+	return (
+		<Input
+			value={text}
+			placeholder={placeholder}
+			readOnly={readOnly}
+			onChange={(event) => {
+				setText(event.target.value);
+				onChange(split(event.target.value));
+			}}
+			className="font-mono text-[12.5px]"
+		/>
+	);
+}
+
+/** Whole is a number of milliseconds or the like; empty for the default. */
+export function Whole({
+	value,
+	onChange,
+	placeholder,
+}: {
+	value: unknown;
+	onChange: (value: number | undefined) => void;
+	placeholder: string;
+}) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	return (
+		<Input
+			inputMode="numeric"
+			value={typeof value === "number" ? String(value) : ""}
+			placeholder={placeholder}
+			readOnly={readOnly}
+			onChange={(event) => {
+				const digits = event.target.value.replace(/\D/g, "");
+				onChange(digits ? Number(digits) : undefined);
+			}}
+		/>
+	);
+}

@@ -1,0 +1,229 @@
+import { AlertTriangle, ChevronDown, Download, FileUp, OctagonX } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { Link } from "wouter";
+import { api, query, refresh } from "../../api/client";
+import { clock, t, tn } from "../../lang";
+import { Button, Chip, complain, Dot, Menu, say } from "../../ui";
+import { type Definition, nameOf, nodeOf } from "./definition";
+import { placed } from "./layout";
+import { panels } from "./panels";
+import { edit, editor, select, setEditor, useEditor } from "./store";
+import { keepMine, takeTheirs } from "./sync";
+
+/** Header says what is open, whether it is saved and whether it runs. */
+export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id: string | null) => void }) {
+	const name = useEditor((s) => s.draft.name || s.id);
+	const info = useEditor((s) => s.info);
+	useEffect(() => {
+		document.title = `${name} · Genkan`;
+	}, [name]);
+	return (
+		<header className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
+			<h1 className="flex min-w-0 items-baseline gap-2 text-lg">
+				<Link href="/workflows" className="font-normal text-base text-muted hover:text-text">
+					{t("Workflows")} /
+				</Link>
+				<span className="line">{name}</span>
+			</h1>
+			<Saved />
+			<Running />
+			<Problems />
+			<div className="ml-auto flex flex-wrap items-center gap-2">
+				{panels.map(({ id, title, primary }) => (
+					<Button
+						key={id}
+						look={primary ? "primary" : "quiet"}
+						aria-pressed={panel === id}
+						onClick={() => onPanel(panel === id ? null : id)}
+						className={primary ? "order-last" : panel === id ? "bg-accent-soft! text-accent!" : undefined}
+					>
+						{t(title)}
+					</Button>
+				))}
+				<Files />
+				<Button
+					look="danger"
+					disabled={!info?.enabled}
+					title={t("Stops this workflow at once. Calls go through without it.")}
+					onClick={() => void stop().catch(complain)}
+				>
+					<OctagonX />
+					{t("Stop")}
+				</Button>
+			</div>
+		</header>
+	);
+}
+
+/** stop is the kill switch. */
+async function stop(): Promise<void> {
+	const { id, info } = editor();
+	const version = info?.runningVersion;
+	const { data } = await api.POST("/v1/workflows/{id}/disable", { params: { path: { id } } });
+	setEditor({ info: data! });
+	refresh("/v1/workflows");
+	say(
+		t("Stopped. Calls go through without this workflow."),
+		version ? () => void enableVersion(version).catch(complain) : undefined,
+	);
+}
+
+/** enableVersion makes a version run. */
+export async function enableVersion(version: number, force?: boolean): Promise<void> {
+	const { data } = await api.POST("/v1/workflows/{id}/enable", {
+		params: { path: { id: editor().id } },
+		body: { version, force },
+	});
+	setEditor({ info: data! });
+	refresh("/v1/workflows");
+}
+
+function Saved() {
+	const saving = useEditor((s) => s.saving);
+	const readOnly = useEditor((s) => s.readOnly);
+	const [busy, setBusy] = useState(false);
+	const act = (what: () => Promise<void>) => {
+		setBusy(true);
+		what()
+			.catch(complain)
+			.finally(() => setBusy(false));
+	};
+	if (readOnly === "file") return <Chip>{t("kept in a file: it is changed there")}</Chip>;
+	if (saving.state === "conflict")
+		return (
+			<span role="alert" className="flex flex-wrap items-center gap-2 text-warn">
+				<Chip tone="warn" title={String((saving.error as Error)?.message ?? "")}>
+					<AlertTriangle />
+					{t("changed elsewhere meanwhile; your draft is here and not saved")}
+				</Chip>
+				<Button size="small" busy={busy} onClick={() => act(keepMine)}>
+					{t("Keep mine")}
+				</Button>
+				<Button size="small" busy={busy} onClick={() => act(takeTheirs)}>
+					{t("Take theirs")}
+				</Button>
+			</span>
+		);
+	if (saving.state === "failed")
+		return (
+			<Chip tone="bad" role="alert" title={String((saving.error as Error)?.message ?? "")}>
+				<AlertTriangle />
+				{t("not saved, trying again")}
+			</Chip>
+		);
+	return (
+		<Chip role="status" className="tabular">
+			{saving.state === "saved"
+				? saving.at
+					? t("draft, saved {time}", { time: clock(saving.at).replace(/:\d\d$/, "") })
+					: t("saved")
+				: t("saving…")}
+		</Chip>
+	);
+}
+
+function Running() {
+	const info = useEditor((s) => s.info);
+	const all = query.useQuery("get", "/v1/workflows");
+	if (!info) return null;
+	if (all.data?.off) return <Chip tone="warn">{t("all workflows are off")}</Chip>;
+	if (!info.enabled) return <Chip>{t("not running")}</Chip>;
+	return (
+		<Chip tone={info.mode === "shadow" ? "accent" : "ok"}>
+			<Dot tone={info.mode === "shadow" ? "accent" : "ok"} />
+			{info.mode === "shadow"
+				? t("shadow: v{version}", { version: info.runningVersion! })
+				: t("active: v{version}", { version: info.runningVersion! })}
+		</Chip>
+	);
+}
+
+/** Problems lists what keeps the draft from being enabled, and leads there. */
+function Problems() {
+	const problems = useEditor((s) => s.problems);
+	const draft = useEditor((s) => s.draft);
+	if (problems.length === 0) return null;
+	return (
+		<Menu
+			align="start"
+			trigger={
+				<button
+					type="button"
+					className="inline-flex h-6 items-center gap-1.5 rounded-full bg-bad-soft px-2 font-medium text-bad text-xs [&_svg]:size-3"
+				>
+					<AlertTriangle />
+					{tn(problems.length, "{n} problem", "{n} problems")}
+					<ChevronDown />
+				</button>
+			}
+			items={problems.slice(0, 30).map((p, i) => {
+				const node = p.node ? nodeOf(draft, p.node) : undefined;
+				return {
+					title: `${i + 1}. ${node ? `${nameOf(node)}: ` : ""}${p.reason}`,
+					onSelect: () => select(node ? [node.id] : []),
+				};
+			})}
+		/>
+	);
+}
+
+function Files() {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const input = useRef<HTMLInputElement>(null);
+	const take = async (file: File) => {
+		try {
+			const read = JSON.parse(await file.text()) as Partial<Definition>;
+			if (!Array.isArray(read.nodes) || !Array.isArray(read.edges)) throw new Error();
+			const { id } = editor().draft;
+			edit((draft) =>
+				placed({ ...draft, ...(read as Definition), id, version: draft.version, enabled: draft.enabled }),
+			);
+			select([]);
+			say(t("The file is the draft now. Undo brings the old one back."));
+		} catch {
+			complain(t("The file {name} is no workflow: it has no nodes and edges in JSON.", { name: file.name }));
+		}
+	};
+	return (
+		<>
+			<Menu
+				trigger={
+					<Button look="quiet">
+						{t("File")}
+						<ChevronDown />
+					</Button>
+				}
+				items={[
+					{ title: t("Export to a file"), icon: <Download />, onSelect: download },
+					{
+						title: t("Import a file into this draft"),
+						icon: <FileUp />,
+						disabled: readOnly,
+						onSelect: () => input.current?.click(),
+					},
+				]}
+			/>
+			<input
+				ref={input}
+				type="file"
+				accept=".json,application/json"
+				aria-label={t("Import a file into this draft")}
+				hidden
+				onChange={(event) => {
+					const file = event.target.files?.[0];
+					event.target.value = "";
+					if (file) void take(file);
+				}}
+			/>
+		</>
+	);
+}
+
+function download(): void {
+	const { draft, id } = editor();
+	const link = document.createElement("a");
+	link.href = URL.createObjectURL(new Blob([`${JSON.stringify(draft, null, 2)}\n`], { type: "application/json" }));
+	link.download = `${id}.json`;
+	link.click();
+	setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}

@@ -1,0 +1,249 @@
+import { Pin } from "lucide-react";
+import { Fragment, useMemo, useState } from "react";
+import { useSearchParams } from "wouter";
+import { query, type S } from "../../api/client";
+import { clock, t } from "../../lang";
+import { Button, Cap, complain, Dialog, Empty, LinkButton, Loaded, say } from "../../ui";
+import { insertInto } from "./code-insert";
+import { casesOf, nodeOf } from "./definition";
+import { comparison, type Picked, pathType, pickInto } from "./fields";
+import { member } from "./menu";
+import { editNode, editor, setEditor, useEditor } from "./store";
+import { loadCall, replayNow } from "./sync";
+import { stateAt } from "./trace";
+
+/** InputPane shows the call that comes into the selected node. */
+export function InputPane() {
+	const sample = useEditor((s) => s.sample);
+	const replay = useEditor((s) => s.replay);
+	const node = useEditor((s) => s.selected.at(-1) ?? "");
+	const [choosing, setChoosing] = useState(false);
+	const shown = useMemo(() => sample && roots(sample, stateAt(sample, replay, node).before), [sample, replay, node]);
+	return (
+		<section aria-label={t("Input")} className="flex min-h-0 min-w-0 flex-col">
+			<Cap>
+				<span className="line">
+					{sample ? (
+						<>
+							<Pin aria-hidden className="mr-1 inline size-3" />
+							{t("Input: {tool}, {time}", { tool: sample.tool ?? sample.method, time: clock(sample.startedAt) })}
+						</>
+					) : (
+						t("Input")
+					)}
+				</span>
+				<Button look="quiet" size="small" className="text-accent!" onClick={() => setChoosing(true)}>
+					{sample ? t("change") : t("choose")}
+				</Button>
+			</Cap>
+			{shown ? (
+				<div
+					className="min-h-0 flex-1 overflow-auto px-4 py-3"
+					// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+					tabIndex={0}
+					role="group"
+					aria-label={t("Fields of the input")}
+				>
+					<Tree value={shown} />
+				</div>
+			) : (
+				<p className="p-4 text-muted">
+					{sample === undefined
+						? t("Looking for a call…")
+						: t(
+								"No call that this workflow is for is in the history yet. Call a tool, and it becomes the sample here.",
+							)}
+				</p>
+			)}
+			{choosing && <ChooseCall onClose={() => setChoosing(false)} />}
+		</section>
+	);
+}
+
+/** roots are the names that expressions know. */
+function roots(
+	sample: S["CallDetails"],
+	state: { request: { params: unknown }; response?: unknown },
+): Record<string, unknown> {
+	const params = state.request.params as { name?: string; arguments?: unknown } | undefined;
+	const prefix = `${sample.server}__`;
+	const metadata = {
+		clientId: sample.client,
+		...(sample.server && { serverName: sample.server }),
+		...(sample.server && sample.tool?.startsWith(prefix) && { toolName: sample.tool.slice(prefix.length) }),
+	};
+	return {
+		args: params?.arguments ?? {},
+		...(state.response !== undefined && { response: state.response }),
+		metadata,
+	};
+}
+
+const mostLines = 400;
+
+/** Tree is JSON whose fields can be clicked and dragged into expressions. */
+function Tree({ value }: { value: Record<string, unknown> }) {
+	let lines = 0;
+	const draw = (value: unknown, path: string, key: string | null, depth: number, last: boolean): React.ReactNode => {
+		if (lines++ > mostLines) return lines === mostLines + 2 ? <div key="more">…</div> : null;
+		const pad = { paddingLeft: depth * 16 };
+		const comma = last ? "" : ",";
+		const name =
+			key !== null &&
+			(path === "" ? null : (
+				<>
+					<FieldName path={path} value={value}>
+						{JSON.stringify(key)}
+					</FieldName>
+					{": "}
+				</>
+			));
+		if (value && typeof value === "object") {
+			const list = Array.isArray(value);
+			const entries: [string, unknown][] = list ? value.map((v, i) => [String(i), v]) : Object.entries(value);
+			const [open, close] = list ? ["[", "]"] : ["{", "}"];
+			if (entries.length === 0)
+				return (
+					<div key={path} style={pad}>
+						{name}
+						{open}
+						{close}
+						{comma}
+					</div>
+				);
+			return (
+				<Fragment key={path}>
+					<div style={pad}>
+						{name}
+						{open}
+					</div>
+					{entries.map(([k, v], i) =>
+						draw(
+							v,
+							list ? `${path}[${k}]` : path === "" ? k : path + member(k),
+							list ? null : k,
+							depth + 1,
+							i === entries.length - 1,
+						),
+					)}
+					<div style={pad}>
+						{close}
+						{comma}
+					</div>
+				</Fragment>
+			);
+		}
+		const text = JSON.stringify(value) ?? "null";
+		return (
+			<div key={path} style={pad} className="break-words">
+				{name}
+				<span className={typeof value === "string" ? "text-ok" : "text-warn"}>
+					{text.length > 300 ? `${text.slice(0, 300)}…` : text}
+				</span>
+				{comma}
+			</div>
+		);
+	};
+	return <div className="font-mono text-[12.5px] leading-5">{draw(value, "", null, 0, true)}</div>;
+}
+
+function FieldName({ path, value, children }: { path: string; value: unknown; children: React.ReactNode }) {
+	return (
+		<button
+			type="button"
+			draggable
+			title={t("Write {path}", { path })}
+			onClick={() => pick({ path, value })}
+			onDragStart={(event) => {
+				event.dataTransfer.setData(pathType, JSON.stringify({ path, value }));
+				event.dataTransfer.setData("text/plain", inScript(path));
+				event.dataTransfer.effectAllowed = "copy";
+			}}
+			className="-mx-0.5 cursor-grab rounded-sm px-0.5 text-accent hover:bg-accent-soft"
+		>
+			{children}
+		</button>
+	);
+}
+
+/** inScript is the path of a field as scripts know it. */
+const inScript = (path: string): string =>
+	path.startsWith("args") ? `ctx.request.params.arguments${path.slice(4)}` : `ctx.${path}`;
+
+/** pick writes a field where it is wanted: into the expression that is being edited, else
+ * into the condition or script of the selected node, else onto the clipboard. */
+function pick(picked: Picked): void {
+	const { draft, selected, readOnly } = editor();
+	const node = selected.length === 1 ? nodeOf(draft, selected[0]!) : undefined;
+	if (!readOnly && node?.type === "hook" && insertInto(inScript(picked.path))) return;
+	if (!readOnly && pickInto(picked)) return;
+	if (!readOnly && node?.type === "condition") {
+		const cases = casesOf(node);
+		return editNode(node.id, (data) => ({
+			...data,
+			cases: cases.map((c, i) => (i === 0 ? { ...c, when: comparison(picked) } : c)),
+		}));
+	}
+	void navigator.clipboard.writeText(picked.path).then(() => say(t("{path} is copied", { path: picked.path })));
+}
+
+/** ChooseCall chooses another call of the history as the input. */
+function ChooseCall({ onClose }: { onClose: () => void }) {
+	const type = useEditor((s) => s.draft.workflowType);
+	const calls = query.useQuery("get", "/v1/calls", { params: { query: { limit: 100 } } });
+	const [, setSearch] = useSearchParams();
+	const choose = async (id: string) => {
+		onClose();
+		try {
+			setEditor({ sample: await loadCall(id), replay: null });
+			setSearch(
+				(params) => {
+					params.set("call", id);
+					return params;
+				},
+				{ replace: true },
+			);
+			await replayNow(id);
+		} catch (error) {
+			complain(error);
+		}
+	};
+	return (
+		<Dialog title={t("Which call is the input?")} onClose={onClose} size="wide">
+			<Loaded query={calls}>
+				{(data) => {
+					const fit = data.calls.filter((call) => call.method === type && call.bodies === "kept");
+					if (fit.length === 0)
+						return (
+							<Empty
+								title={t("The history has no such call yet.")}
+								actions={<LinkButton href="/tools">{t("Try a tool")}</LinkButton>}
+							>
+								{t("Calls whose contents are kept can be the input.")}
+							</Empty>
+						);
+					return (
+						<ul className="-mx-2">
+							{fit.map((call) => (
+								<li key={call.id}>
+									<button
+										type="button"
+										onClick={() => void choose(call.id)}
+										className="grid w-full grid-cols-[88px_minmax(120px,1fr)_minmax(0,2fr)_auto] items-center gap-3 rounded-md px-2 py-1.5 text-left hover:bg-sunken focus-visible:-outline-offset-2"
+									>
+										<span className="tabular text-faint text-xs">{clock(call.startedAt)}</span>
+										<span className="line font-medium">{call.tool}</span>
+										<code className="line text-muted">{call.arguments}</code>
+										<span className={call.outcome === "ok" ? "text-faint text-xs" : "text-bad text-xs"}>
+											{call.outcome}
+										</span>
+									</button>
+								</li>
+							))}
+						</ul>
+					);
+				}}
+			</Loaded>
+		</Dialog>
+	);
+}

@@ -1,0 +1,209 @@
+import { Package } from "lucide-react";
+import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
+import { query } from "../../api/client";
+import { t } from "../../lang";
+import { composing, cx, Input } from "../../ui";
+import { add, canFail, type Data, kinds, leaving, nameOf, next, nodeOf, outsOf, type Place } from "./definition";
+import { iconOf, wayText } from "./node";
+import { edit, editor, select, setEditor, useEditor } from "./store";
+import { connect } from "./sync";
+
+type Choice = { key: string; title: string; about?: string; icon: ReactNode; choose: () => void };
+
+export const focusCanvas = () => document.querySelector<HTMLElement>("[data-canvas]")?.focus({ preventScroll: true });
+const close = () => {
+	setEditor({ adding: null });
+	focusCanvas();
+};
+
+/** Chooser is the menu that adds a node, or connects one to another. */
+export function Chooser() {
+	const adding = useEditor((s) => s.adding);
+	if (!adding) return null;
+	return adding.kind === "add" ? (
+		<AddMenu key="add" screen={adding.screen} place={adding.place} />
+	) : (
+		<ConnectMenu key={adding.from} screen={adding.screen} from={adding.from} />
+	);
+}
+
+/** addStep puts a node into the draft and selects it. */
+export function addStep(type: string, data: Data, place: Place): void {
+	let made = "";
+	edit((draft) => {
+		const [next, id] = add(draft, type, example(type, data), place);
+		made = id;
+		return next;
+	});
+	if (made) select([made]);
+}
+
+/** example fills in what the sample suggests, so that nobody begins with nothing. */
+function example(type: string, data: Data): Data {
+	const { sample } = editor();
+	const args = (sample?.request?.json as { arguments?: Record<string, unknown> } | undefined)?.arguments;
+	const first =
+		args && Object.entries(args).find(([, value]) => typeof value === "string" || typeof value === "number");
+	if (type === "condition" && first)
+		return { ...data, cases: [{ handle: "yes", when: `args${member(first[0])} == ${JSON.stringify(first[1])}` }] };
+	if (type === "set" && first) return { ...data, arguments: { [first[0]]: { value: first[1] } } };
+	return data;
+}
+
+/** member is a key behind a dot, or in brackets. */
+export const member = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`);
+
+function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: Place }) {
+	const modules = query.useQuery("get", "/v1/hook-modules");
+	const inside = "edge" in place;
+	const choices: Choice[] = kinds
+		.filter((kind) => !(inside && kind.only === "last"))
+		.map((kind) => {
+			const Icon = iconOf({ id: "", type: kind.type, data: kind.data });
+			return {
+				key: kind.name,
+				title: t(kind.name),
+				about: t(kind.about),
+				icon: <Icon />,
+				choose: () => addStep(kind.type, kind.data, place),
+			};
+		});
+	for (const module of modules.data?.hookModules ?? [])
+		choices.push({
+			key: `module ${module.id}`,
+			title: module.id,
+			about: module.description || t("A script that several workflows share"),
+			icon: <Package />,
+			choose: () => addStep("hook", { label: module.id, hook: { blocking: true, module: module.id } }, place),
+		});
+	return <List screen={screen} label={t("Add a step")} choices={choices} />;
+}
+
+function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from: string }) {
+	const draft = useEditor((s) => s.draft);
+	const node = nodeOf(draft, from);
+	const choices = useMemo(() => {
+		if (!node) return [];
+		const ways = [...outsOf(node), ...(canFail(node) ? ["error"] : [])];
+		// Ways that lead nowhere and nodes that nothing leads to come first.
+		const sorted = [...ways].sort(
+			(a, b) => Number(Boolean(next(draft, from, a))) - Number(Boolean(next(draft, from, b))),
+		);
+		const entered = new Set(draft.edges.map((e) => e.target));
+		const targets = draft.nodes
+			.filter((n) => n.id !== from && n.type !== "start" && !leaving(draft, from).some((e) => e.target === n.id))
+			.sort((a, b) => Number(entered.has(a.id)) - Number(entered.has(b.id)));
+		return sorted.flatMap((way) =>
+			targets.map((target): Choice => {
+				const Icon = iconOf(target);
+				return {
+					key: `${way} ${target.id}`,
+					title: nameOf(target),
+					about:
+						ways.length > 1
+							? way === "out" && node.type !== "approve"
+								? undefined
+								: t("by “{way}”", { way: wayText(way) })
+							: undefined,
+					icon: <Icon />,
+					choose: () => void connect({ source: from, target: target.id, ...(way !== "out" && { sourceHandle: way }) }),
+				};
+			}),
+		);
+	}, [draft, from, node]);
+	return <List screen={screen} label={t("Connect to…")} choices={choices} />;
+}
+
+function List({ screen, label, choices }: { screen: { x: number; y: number }; label: string; choices: Choice[] }) {
+	const [text, setText] = useState("");
+	const [at, setAt] = useState(0);
+	const box = useRef<HTMLDivElement>(null);
+	const id = useId();
+	const words = text.toLowerCase().split(/\s+/);
+	// What has the words in its title comes before what has them elsewhere.
+	const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+	const found = choices
+		.filter((c) => has(`${c.title} ${c.about ?? ""} ${c.key}`))
+		.sort((a, b) => Number(has(b.title)) - Number(has(a.title)));
+	const current = Math.min(at, found.length - 1);
+	useEffect(() => {
+		const outside = (event: PointerEvent) => {
+			if (!box.current?.contains(event.target as Element)) setEditor({ adding: null });
+		};
+		document.addEventListener("pointerdown", outside, true);
+		return () => document.removeEventListener("pointerdown", outside, true);
+	}, []);
+	useEffect(() => {
+		document.getElementById(`${id}-${current}`)?.scrollIntoView({ block: "nearest" });
+	}, [current, id]);
+	const choose = (choice?: Choice) => {
+		if (!choice) return;
+		close();
+		choice.choose();
+	};
+	const style = {
+		left: Math.max(8, Math.min(screen.x, window.innerWidth - 328)),
+		top: Math.max(8, Math.min(screen.y, window.innerHeight - 408)),
+	};
+	return (
+		<div
+			ref={box}
+			className="fixed z-40 flex max-h-[400px] w-80 flex-col rounded-lg border border-line-strong bg-surface p-1 shadow-card"
+			style={style}
+		>
+			<Input
+				autoFocus
+				role="combobox"
+				aria-label={label}
+				aria-expanded
+				aria-controls={id}
+				aria-activedescendant={found[current] && `${id}-${current}`}
+				placeholder={label}
+				value={text}
+				onChange={(event) => {
+					setText(event.target.value);
+					setAt(0);
+				}}
+				onEnter={() => choose(found[current])}
+				onKeyDown={(event) => {
+					if (composing(event)) return;
+					if (event.key === "Escape" || event.key === "Tab") {
+						event.preventDefault();
+						event.stopPropagation();
+						close();
+					}
+					const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+					if (!step || found.length === 0) return;
+					event.preventDefault();
+					setAt((current + step + found.length) % found.length);
+				}}
+				className="mb-1 shrink-0"
+			/>
+			<div id={id} role="listbox" aria-label={label} className="min-h-0 overflow-y-auto">
+				{found.map((choice, i) => (
+					// biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
+					<div
+						key={choice.key}
+						id={`${id}-${i}`}
+						role="option"
+						tabIndex={-1}
+						aria-selected={i === current}
+						onPointerMove={() => i !== current && setAt(i)}
+						onClick={() => choose(choice)}
+						className={cx(
+							"flex cursor-default items-center gap-3 rounded-md px-2 py-1.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-accent",
+							i === current && "bg-sunken",
+						)}
+					>
+						{choice.icon}
+						<div className="min-w-0">
+							<div className="line font-medium">{choice.title}</div>
+							{choice.about && <div className="line text-faint text-xs">{choice.about}</div>}
+						</div>
+					</div>
+				))}
+				{found.length === 0 && <div className="px-3 py-4 text-center text-faint">{t("Nothing has such a name.")}</div>}
+			</div>
+		</div>
+	);
+}

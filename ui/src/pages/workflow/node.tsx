@@ -1,0 +1,349 @@
+import { Handle, type NodeProps, Position, useConnection } from "@xyflow/react";
+import {
+	AlertTriangle,
+	ArrowRight,
+	Ban,
+	Braces,
+	CircleHelp,
+	GitFork,
+	type LucideIcon,
+	Package,
+	Play,
+	Plus,
+	Send,
+	SlidersHorizontal,
+	Square,
+	UserCheck,
+	Wrench,
+} from "lucide-react";
+import { memo } from "react";
+import { t, tn, took } from "../../lang";
+import { composing, cx, type Tone } from "../../ui";
+import {
+	canFail,
+	hookOf,
+	isDetached,
+	kindOf,
+	leaving,
+	type Node,
+	nameOf,
+	next,
+	nodeOf,
+	outsOf,
+	wayOf,
+} from "./definition";
+import { type Editor, edit, editNode, select, setEditor, type TraceStep, useEditor } from "./store";
+
+/** iconOf is the picture of a node's kind. */
+export function iconOf(node: Node): LucideIcon {
+	switch (node.type) {
+		case "start":
+			return Play;
+		case "end":
+			return node.data?.outcome && node.data.outcome !== "ok" ? Ban : Square;
+		case "mcp-call":
+			return ArrowRight;
+		case "hook":
+			return hookOf(node).module ? Package : isDetached(node) ? Send : Braces;
+		case "condition":
+			return GitFork;
+		case "set":
+			return SlidersHorizontal;
+		case "tool":
+			return Wrench;
+		case "approve":
+			return UserCheck;
+		default:
+			return CircleHelp;
+	}
+}
+
+/** kindText is the small word below a node's name. */
+function kindText(node: Node): string {
+	if (node.type === "hook" && hookOf(node).module) return hookOf(node).module!;
+	if (isDetached(node)) return t("nobody waits");
+	if (node.type === "tool" && node.data?.tool) return String(node.data.tool);
+	if (node.data?.message) return String(node.data.message);
+	return node.data?.label ? t(kindOf(node).name) : node.type;
+}
+
+/** toneOf is the colour of what a node did. */
+export const toneOf = (step: TraceStep): Tone =>
+	step.status === "ok"
+		? "ok"
+		: step.status === "skipped" || step.status === "dropped"
+			? "idle"
+			: step.status === "denied"
+				? "warn"
+				: "bad";
+
+/** statusText says what a node did. */
+export function statusText(step: TraceStep): string {
+	const words: Record<string, string> = {
+		ok: t("ok"),
+		error: t("failed"),
+		timeout: t("took too long"),
+		oom: t("out of memory"),
+		crashed: t("crashed"),
+		skipped: t("not in a replay"),
+		denied: t("refused"),
+		dropped: t("dropped"),
+	};
+	return words[step.status] ?? step.status;
+}
+
+const changes = (step: TraceStep): number => (Array.isArray(step.patch) ? step.patch.length : 0);
+
+const problemOf = (id: string) => (s: Editor) => s.problems.find((p) => p.node === id)?.reason;
+
+/** shareOf is the part of the time that a node takes, of all that are not the call. */
+const shareOf = (id: string) => (s: Editor) => {
+	const node = nodeOf(s.draft, id);
+	if (!node || node.type === "mcp-call" || node.type === "start" || node.type === "end") return 0;
+	if (s.replay?.matched) {
+		const all = s.draft.nodes.reduce(
+			(sum, n) => sum + (n.type === "mcp-call" ? 0 : (s.replay!.steps[n.id]?.runMillis ?? 0)),
+			0,
+		);
+		return all > 0 ? (s.replay.steps[id]?.runMillis ?? 0) / all : 0;
+	}
+	const all = s.draft.nodes.reduce((sum, n) => sum + (n.type === "mcp-call" ? 0 : (s.stats[n.id]?.p95Millis ?? 0)), 0);
+	return all > 0 ? (s.stats[id]?.p95Millis ?? 0) / all : 0;
+};
+
+/** Step is a node of the drawing. */
+export const Step = memo(function Step({ id, selected }: NodeProps) {
+	const node = useEditor((s) => nodeOf(s.draft, id));
+	const problem = useEditor(problemOf(id));
+	const step = useEditor((s) => s.replay?.steps[id]);
+	const begins = node?.type === "start";
+	const traced = useEditor((s) => s.replay?.matched === true);
+	const stats = useEditor((s) => s.stats[id]);
+	const share = useEditor(shareOf(id));
+	const renaming = useEditor((s) => s.renaming === id);
+	if (!node) return null;
+	const round = node.type === "start" || (node.type === "end" && !node.data?.label && !node.data?.outcome);
+	const Icon = iconOf(node);
+	const tone = step && toneOf(step);
+	return (
+		<div
+			data-node={id}
+			className={cx(
+				"group relative border bg-surface shadow-card transition-[border-color,opacity]",
+				round ? "flex h-11 w-[112px] items-center rounded-full px-4" : "w-[184px] rounded-lg px-3 py-2.5",
+				selected
+					? "border-accent outline-2 outline-accent/25"
+					: problem
+						? "border-bad"
+						: tone === "bad"
+							? "border-bad"
+							: tone === "warn"
+								? "border-warn"
+								: tone === "ok"
+									? "border-ok"
+									: "border-line-strong",
+				traced && !step && !begins && "opacity-40",
+			)}
+		>
+			{node.type !== "start" && (
+				<Handle type="target" position={Position.Left} isConnectableStart={false} className="genkan-in" />
+			)}
+			<div className="flex min-w-0 items-center gap-2 font-semibold">
+				<Icon
+					aria-hidden
+					className={cx("size-4 shrink-0", node.data?.outcome === "deny" ? "text-warn" : "text-accent")}
+					strokeWidth={1.8}
+				/>
+				{renaming ? <Rename node={node} /> : <span className={round ? "line" : "line flex-1"}>{nameOf(node)}</span>}
+				{round && step && <Mark step={step} />}
+			</div>
+			{!round && (
+				<div className="mt-0.5 flex min-h-4 items-center justify-between gap-2 text-faint text-xs">
+					{problem ? (
+						<span className="flex min-w-0 items-center gap-1 text-bad" title={problem}>
+							<AlertTriangle aria-hidden className="size-3 shrink-0" />
+							<span className="line">{problem}</span>
+						</span>
+					) : (
+						<>
+							<span className="line">{kindText(node)}</span>
+							{step ? (
+								<Mark step={step} />
+							) : (
+								stats && (
+									<span className="tabular shrink-0" title={tn(stats.runs, "{n} run", "{n} runs")}>
+										{stats.errors > 0 ? (
+											<span className="text-bad">{t("{n} failed", { n: stats.errors })}</span>
+										) : (
+											t("p95 {time}", { time: took(stats.p95Millis) })
+										)}
+									</span>
+								)
+							)}
+						</>
+					)}
+				</div>
+			)}
+			{!round && share > 0 && (
+				<div
+					className="mt-2 h-[3px] overflow-hidden rounded-full bg-sunken"
+					title={t("{share}% of the workflow's time", { share: Math.round(share * 100) })}
+				>
+					<div className="h-full rounded-full bg-warn" style={{ width: `${Math.max(3, share * 100)}%` }} />
+				</div>
+			)}
+			<Ways node={node} />
+		</div>
+	);
+});
+
+function Mark({ step }: { step: TraceStep }) {
+	const n = changes(step);
+	const colour = { ok: "text-ok", warn: "text-warn", bad: "text-bad", idle: "text-faint", accent: "" }[toneOf(step)];
+	return (
+		<span className={cx("tabular shrink-0 font-medium text-xs", colour)}>
+			{step.status === "ok" ? (n > 0 ? t("±{n}", { n }) : "✓") : statusText(step)}
+			{step.runMillis > 0.005 && <span className="ml-1 font-normal text-faint">{took(step.runMillis)}</span>}
+		</span>
+	);
+}
+
+/** Ways are the handles at which edges leave a node, with a + where nothing follows. */
+function Ways({ node }: { node: Node }) {
+	const open = useEditor((s) =>
+		outsOf(node)
+			.filter((way) => !next(s.draft, node.id, way))
+			.join("\n"),
+	);
+	const fails = useEditor((s) => leaving(s.draft, node.id).some((edge) => wayOf(node, edge) === "error"));
+	const connecting = useConnection((c) => c.inProgress && c.fromNode?.id === node.id);
+	const ways = outsOf(node);
+	const dangling = new Set(open ? open.split("\n") : []);
+	return (
+		<>
+			{ways.map((way, i) => {
+				const top = `${((i + 0.5) * 100) / ways.length}%`;
+				return (
+					<div key={way}>
+						<Handle
+							id={way}
+							type="source"
+							position={Position.Right}
+							isConnectableEnd={false}
+							style={{ top }}
+							className="genkan-out"
+						/>
+						{(ways.length > 1 || dangling.has(way)) && (
+							<div
+								className="absolute left-full ml-2 flex -translate-y-1/2 items-center whitespace-nowrap text-xs"
+								style={{ top }}
+							>
+								{ways.length > 1 && (
+									<span className="-mt-4 rounded-sm bg-sunken/80 px-1 text-[11px] text-muted leading-4">
+										{wayText(way)}
+									</span>
+								)}
+								{dangling.has(way) && !connecting && (
+									<>
+										{ways.length === 1 && <span className="h-0.5 w-5 bg-line-strong" />}
+										<AddHere node={node} way={way} />
+									</>
+								)}
+							</div>
+						)}
+					</div>
+				);
+			})}
+			{canFail(node) && (
+				<Handle
+					id="error"
+					type="source"
+					position={Position.Bottom}
+					isConnectableEnd={false}
+					title={t("When it fails")}
+					className={cx("genkan-error", !fails && "genkan-hidden")}
+				/>
+			)}
+		</>
+	);
+}
+
+/** wayText is how a way out is named on the drawing. */
+export const wayText = (way: string): string =>
+	way === "else"
+		? t("else")
+		: way === "denied"
+			? t("no")
+			: way === "out"
+				? t("yes")
+				: way === "error"
+					? t("fails")
+					: way;
+
+function AddHere({ node, way }: { node: Node; way: string }) {
+	const readOnly = useEditor((s) => s.readOnly);
+	if (readOnly) return null;
+	return (
+		<button
+			type="button"
+			tabIndex={-1}
+			aria-label={t("Add a step after {name}", { name: nameOf(node) })}
+			onClick={(event) => {
+				event.stopPropagation();
+				select([node.id]);
+				setEditor({
+					adding: { kind: "add", screen: { x: event.clientX, y: event.clientY }, place: { after: node.id, way } },
+				});
+			}}
+			className="nodrag pointer-events-auto inline-flex size-5 items-center justify-center rounded-md border border-line-strong bg-surface text-muted hover:border-accent hover:text-accent"
+		>
+			<Plus className="size-3.5" />
+		</button>
+	);
+}
+
+/** Rename is the name of a node while it is written. */
+function Rename({ node }: { node: Node }) {
+	const done = () => setEditor({ renaming: null });
+	return (
+		<input
+			// biome-ignore lint/a11y/noAutofocus: the person asked to write here
+			autoFocus
+			aria-label={t("Name")}
+			defaultValue={nameOf(node)}
+			onFocus={(event) => event.target.select()}
+			onBlur={(event) => {
+				rename(node, event.target.value);
+				done();
+			}}
+			onKeyDown={(event) => {
+				event.stopPropagation();
+				if (composing(event)) return;
+				if (event.key === "Enter") event.currentTarget.blur();
+				if (event.key === "Escape") {
+					event.currentTarget.value = nameOf(node);
+					event.currentTarget.blur();
+				}
+				if (event.key === "Enter" || event.key === "Escape")
+					document.querySelector<HTMLElement>("[data-canvas]")?.focus();
+			}}
+			className="nodrag min-w-0 flex-1 rounded-sm bg-sunken px-1 font-semibold outline-accent"
+		/>
+	);
+}
+
+/** rename names a node; an empty name is that of its kind. */
+export function rename(node: Node, name: string): void {
+	const label = name.trim();
+	if (label === nameOf(node)) return;
+	if (label) editNode(node.id, (data) => ({ ...data, label }), `name ${node.id}`);
+	else
+		edit((draft) => ({
+			...draft,
+			nodes: draft.nodes.map((n) => {
+				if (n.id !== node.id) return n;
+				const { label: _, ...data } = n.data ?? {};
+				return { ...n, data };
+			}),
+		}));
+}

@@ -1,0 +1,18 @@
+import type { ComponentType } from "react";
+import { EnableBar } from "./enable";
+
+/** Panel stands beside or below the drawing. It reads the state of the editor from
+ * ../store. ?panel=ID in the address opens it. */
+export type Panel = {
+	id: string;
+	/** The text of its button, translated when it is shown. */
+	title: string;
+	place: "bottom" | "side";
+	primary?: boolean;
+	Panel: ComponentType<{ onClose: () => void }>;
+};
+
+/** panels are in the order of their buttons. */
+export const panels: Panel[] = [
+	{ id: "enable", title: /* t */ "Enable…", place: "bottom", primary: true, Panel: EnableBar },
+];

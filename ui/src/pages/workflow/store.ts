@@ -1,0 +1,165 @@
+import { temporal } from "zundo";
+import { create } from "zustand";
+import type { S } from "../../api/client";
+import type { Definition, Edge, Point } from "./definition";
+import { placed } from "./layout";
+
+export type Problem = S["WorkflowProblem"];
+export type Trace = S["WorkflowTrace"];
+export type TraceStep = S["WorkflowStep"];
+
+/** Saving is whether the draft is stored. */
+export type Saving =
+	| { state: "saved"; at?: number }
+	| { state: "waiting" | "saving" }
+	| { state: "failed"; error: unknown }
+	| { state: "conflict"; error: unknown };
+
+/** Refused is an edge that the server does not allow, and why. pending is set until it
+ * has answered. */
+export type Refused = { edge: Edge; reason?: string; pending?: boolean };
+
+/** Adding is the menu of nodes: where on the screen, and where in the drawing. */
+export type Adding =
+	| { kind: "add"; screen: Point; place: import("./definition").Place }
+	| { kind: "connect"; screen: Point; from: string };
+
+export type Replay = { call: string; matched: boolean; steps: Record<string, TraceStep>; result: S["ReplayResult"] };
+
+export type Editor = {
+	id: string;
+	/** The draft, which is what is drawn. It is never changed in place. */
+	draft: Definition;
+	/** The draft that the server has, and its version. */
+	saved: Definition;
+	base: number;
+	saving: Saving;
+	/** What the server says of the workflow: source, running version and so on. */
+	info: S["Workflow"] | null;
+	/** Why the draft cannot be changed: file, narrow, or nothing. */
+	readOnly: "file" | "narrow" | null;
+	selected: string[];
+	renaming: string | null;
+	/** What is wrong with checked, which is the draft unless it was changed just now. */
+	problems: Problem[];
+	checked: Definition | null;
+	/** Which servers and tools checked is for. */
+	matches: S["WorkflowMatches"] | null;
+	refused: Refused | null;
+	adding: Adding | null;
+	/** The call that is shown as the input (undefined while it is looked for), and what the draft makes of it. */
+	sample: S["CallDetails"] | null | undefined;
+	replay: Replay | null;
+	replaying: boolean;
+	stats: Record<string, S["NodeStats"]>;
+};
+
+const empty: Definition = { id: "", name: "", workflowType: "tools/call", nodes: [], edges: [] };
+
+/** useEditor is the state of the editor. Panels read it; edit and the functions below
+ * change it. */
+export const useEditor = create<Editor>()(
+	temporal(
+		(): Editor => ({
+			id: "",
+			draft: empty,
+			saved: empty,
+			base: 0,
+			saving: { state: "saved" },
+			info: null,
+			readOnly: null,
+			selected: [],
+			renaming: null,
+			problems: [],
+			checked: null,
+			matches: null,
+			refused: null,
+			adding: null,
+			sample: undefined,
+			replay: null,
+			replaying: false,
+			stats: {},
+		}),
+		{
+			partialize: ({ draft }) => ({ draft }),
+			equality: (a, b) => a.draft === b.draft,
+			limit: 300,
+		},
+	),
+);
+
+export const editor = useEditor.getState;
+export const setEditor = useEditor.setState;
+export const history = useEditor.temporal;
+
+let lastGroup = "";
+let lastEdit = 0;
+
+/** edit changes the draft. Changes of one group that follow one another at once, such as
+ * letters that are typed, are undone together. */
+export function edit(change: (draft: Definition) => Definition, group = ""): void {
+	const { draft, readOnly } = editor();
+	if (readOnly) return;
+	const now = Date.now();
+	const joined = group !== "" && group === lastGroup && now - lastEdit < 1000;
+	lastGroup = group;
+	lastEdit = now;
+	const next = change(draft);
+	if (next === draft) return;
+	if (joined) history.getState().pause();
+	setEditor({ draft: next, refused: null });
+	if (joined) history.getState().resume();
+}
+
+/** editNode changes the data of a node. */
+export function editNode(
+	id: string,
+	change: (data: Record<string, unknown>) => Record<string, unknown>,
+	group = "",
+): void {
+	edit(
+		(draft) => ({
+			...draft,
+			nodes: draft.nodes.map((n) => (n.id === id ? { ...n, data: change(n.data ?? {}) } : n)),
+		}),
+		group,
+	);
+}
+
+function step(by: "undo" | "redo"): void {
+	if (editor().readOnly) return;
+	lastGroup = "";
+	history.getState()[by]();
+	const { draft, selected } = editor();
+	const ids = new Set(draft.nodes.map((n) => n.id));
+	setEditor({ selected: selected.filter((id) => ids.has(id)), refused: null, renaming: null });
+}
+export const undo = () => step("undo");
+export const redo = () => step("redo");
+
+/** select chooses nodes. */
+export function select(ids: string[]): void {
+	const { selected } = editor();
+	if (ids.length === selected.length && ids.every((id, i) => id === selected[i])) return;
+	setEditor({ selected: ids, renaming: null });
+}
+
+/** load takes a version that the server has. If another workflow was open, its history is
+ * forgotten; otherwise the change can be undone. */
+export function load(details: S["WorkflowDetails"]): void {
+	const draft = placed(details.definition as unknown as Definition);
+	const other = editor().id !== details.id;
+	setEditor({
+		...(other && { ...useEditor.getInitialState(), selected: [] }),
+		id: details.id,
+		draft,
+		saved: draft,
+		base: details.newestVersion,
+		info: details,
+		saving: { state: "saved", at: Date.parse(details.updatedAt) },
+		readOnly: details.source === "file" ? "file" : null,
+		problems: details.problems,
+		checked: draft,
+	});
+	if (other) history.getState().clear();
+}

@@ -1,0 +1,247 @@
+import { useEffect } from "react";
+import { api, Failure, refresh, root, type S } from "../../api/client";
+import type { Definition, Edge } from "./definition";
+import { edit, editor, load, type Problem, setEditor, useEditor } from "./store";
+
+// What goes on between the draft and the server: saving, checking, replaying.
+
+const saveAfter = 900;
+const checkAfter = 200;
+const replayAfter = 450;
+
+let writing: Promise<void> | null = null;
+
+/** save stores the draft now, unless it is stored already. */
+export async function save(): Promise<void> {
+	while (writing) await writing;
+	const { id, draft, saved, base, readOnly } = editor();
+	if (!id || draft === saved || readOnly) return;
+	setEditor({ saving: { state: "saving" } });
+	writing = (async () => {
+		try {
+			const { data } = await api.PUT("/v1/workflows/{id}", {
+				params: { path: { id }, query: { base } },
+				body: draft as never,
+			});
+			if (editor().id !== id) return;
+			setEditor({
+				saved: draft,
+				base: data!.newestVersion,
+				info: data!,
+				saving: editor().draft === draft ? { state: "saved", at: Date.now() } : { state: "waiting" },
+			});
+			refresh("/v1/workflows");
+		} catch (error) {
+			if (editor().id !== id) return;
+			const conflict = error instanceof Failure && error.status === 409;
+			setEditor({ saving: { state: conflict ? "conflict" : "failed", error } });
+		}
+	})();
+	await writing;
+	writing = null;
+}
+
+/** keepMine stores the draft over what another tab or person has stored. */
+export async function keepMine(): Promise<void> {
+	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id: editor().id } } });
+	setEditor({ base: data!.newestVersion, info: data!, saving: { state: "waiting" } });
+	await save();
+}
+
+/** takeTheirs takes what is stored. Undo brings the own draft back. */
+export async function takeTheirs(): Promise<void> {
+	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id: editor().id } } });
+	load(data!);
+}
+
+/** check asks the server what is wrong with a definition. */
+export async function check(draft: Definition, signal?: AbortSignal): Promise<S["WorkflowCheck"]> {
+	const { data } = await api.POST("/v1/workflows/validate", { body: draft as never, signal });
+	return data!;
+}
+
+/** problemsNow is what is wrong with the draft as it is. */
+async function problemsNow(): Promise<Problem[]> {
+	const { draft, checked, problems } = editor();
+	return checked === draft ? problems : (await check(draft)).problems;
+}
+
+const same = (a: Problem, b: Problem) => a.node === b.node && a.reason === b.reason;
+
+/** connect adds an edge if the server allows it, and otherwise shows why not. replaced is
+ * an edge that it takes the place of. */
+export async function connect(edge: Edge, replaced?: Edge): Promise<string | undefined> {
+	const { draft, readOnly } = editor();
+	if (readOnly) return undefined;
+	const edges = draft.edges.filter((e) => e !== replaced);
+	if (
+		edges.some(
+			(e) =>
+				e.source === edge.source &&
+				e.target === edge.target &&
+				(e.sourceHandle || "out") === (edge.sourceHandle || "out"),
+		)
+	)
+		return undefined;
+	const would = { ...draft, edges: [...edges, edge] };
+	setEditor({ refused: { edge, pending: true } });
+	try {
+		const [before, { problems: after, matches }] = await Promise.all([problemsNow(), check(would)]);
+		const reason = after.find((problem) => !before.some((old) => same(old, problem)))?.reason;
+		if (reason) {
+			setEditor({ refused: { edge, reason } });
+			return reason;
+		}
+		if (editor().draft !== draft) {
+			setEditor({ refused: null }); // it was changed meanwhile
+			return undefined;
+		}
+		edit(() => would);
+		setEditor({ problems: after, matches, checked: would });
+		return undefined;
+	} catch (error) {
+		const reason = error instanceof Error ? error.message : String(error);
+		setEditor({ refused: { edge, reason } });
+		return reason;
+	}
+}
+
+/** replayNow runs the draft on the sample, with the server's answer of then. */
+export async function replayNow(call?: string): Promise<void> {
+	const { id, draft, sample } = editor();
+	const chosen = call ?? sample?.id;
+	if (!chosen) return;
+	setEditor({ replaying: true });
+	try {
+		const { data } = await api.POST("/v1/workflows/{id}/replay", {
+			params: { path: { id } },
+			body: { call: chosen, definition: draft as never },
+		});
+		if (editor().id !== id) return;
+		const steps = Object.fromEntries((data!.trace?.steps ?? []).map((step) => [step.node, step]));
+		setEditor({ replay: { call: chosen, matched: data!.matched, steps, result: data! } });
+	} finally {
+		setEditor({ replaying: false });
+	}
+}
+
+/** findSample looks for the latest call that the workflow is for. The server knows which:
+ * a replay says whether it matches. */
+export async function findSample(signal: AbortSignal): Promise<S["CallDetails"] | null> {
+	const { id, draft } = editor();
+	const plain = (names?: string[]) => (names?.length === 1 && !/[*?!]/.test(names[0]!) ? names[0] : undefined);
+	const { data } = await api.GET("/v1/calls", {
+		params: { query: { limit: 50, server: plain(draft.match?.servers) } },
+		signal,
+	});
+	const seen = new Set<string>();
+	for (const call of data!.calls) {
+		if (call.bodies !== "kept" || call.method !== draft.workflowType || seen.has(call.tool ?? "")) continue;
+		seen.add(call.tool ?? "");
+		if (seen.size > 12) break;
+		try {
+			const answer = await api.POST("/v1/workflows/{id}/replay", {
+				params: { path: { id } },
+				body: { call: call.id, definition: { ...draft, nodes: trivial.nodes, edges: trivial.edges } as never },
+				signal,
+			});
+			if (!answer.data!.matched) continue;
+		} catch (error) {
+			if (signal.aborted) throw error;
+			continue; // this call cannot be replayed
+		}
+		return loadCall(call.id, signal);
+	}
+	return null;
+}
+const trivial = {
+	nodes: [
+		{ id: "start", type: "start" },
+		{ id: "call", type: "mcp-call" },
+		{ id: "end", type: "end" },
+	],
+	edges: [
+		{ source: "start", target: "call" },
+		{ source: "call", target: "end" },
+	],
+};
+
+/** loadCall reads a call with what was sent and received. */
+export async function loadCall(id: string, signal?: AbortSignal): Promise<S["CallDetails"]> {
+	const { data } = await api.GET("/v1/calls/{id}", { params: { path: { id } }, signal });
+	return data!;
+}
+
+/** useSync keeps the draft saved and checked, and its replay fresh. */
+export function useSync(id: string): void {
+	useEffect(() => {
+		let saveTimer: ReturnType<typeof setTimeout> | undefined;
+		let checkTimer: ReturnType<typeof setTimeout> | undefined;
+		let replayTimer: ReturnType<typeof setTimeout> | undefined;
+		let asking: AbortController | undefined;
+
+		const checkSoon = () => {
+			clearTimeout(checkTimer);
+			checkTimer = setTimeout(async () => {
+				const { draft } = editor();
+				asking?.abort();
+				asking = new AbortController();
+				try {
+					const { problems, matches } = await check(draft, asking.signal);
+					if (editor().draft === draft) setEditor({ problems, matches, checked: draft });
+				} catch {
+					// It is asked again at the next change; saving tells of failures.
+				}
+			}, checkAfter);
+		};
+		const saveSoon = (after = saveAfter) => {
+			clearTimeout(saveTimer);
+			saveTimer = setTimeout(() => void save(), after);
+		};
+		const stop = useEditor.subscribe((now, before) => {
+			if (now.id !== id || before.id !== id) return;
+			if (now.draft !== before.draft && now.draft !== now.saved) {
+				if (now.saving.state !== "conflict") {
+					if (now.saving.state !== "waiting" && now.saving.state !== "saving")
+						setEditor({ saving: { state: "waiting" } });
+					saveSoon();
+				}
+				if (now.checked !== now.draft) checkSoon();
+			}
+			if (now.saving !== before.saving) {
+				if (now.saving.state === "waiting" && before.saving.state === "saving") saveSoon();
+				if (now.saving.state === "failed") saveSoon(5000);
+			}
+			// The drawing shows what the draft does to the call, as soon as it is valid.
+			if (now.replay && now.draft !== before.draft) {
+				clearTimeout(replayTimer);
+				replayTimer = setTimeout(() => void replayNow(editor().replay?.call).catch(() => {}), replayAfter);
+			}
+		});
+		const leave = () => {
+			const { draft, saved, base, readOnly, saving } = editor();
+			if (editor().id !== id || draft === saved || readOnly || saving.state === "conflict") return;
+			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?base=${base}`, root), {
+				method: "PUT",
+				keepalive: true,
+				headers: { "Content-Type": "application/json" },
+				body: JSON.stringify(draft),
+			}).catch(() => {});
+		};
+		const warn = (event: BeforeUnloadEvent) => {
+			const { state } = editor().saving;
+			if (state === "conflict" || state === "failed") event.preventDefault();
+		};
+		window.addEventListener("pagehide", leave);
+		window.addEventListener("beforeunload", warn);
+		return () => {
+			stop();
+			clearTimeout(saveTimer);
+			clearTimeout(checkTimer);
+			clearTimeout(replayTimer);
+			window.removeEventListener("pagehide", leave);
+			window.removeEventListener("beforeunload", warn);
+			void save();
+		};
+	}, [id]);
+}

@@ -1,0 +1,98 @@
+import type { S } from "../../api/client";
+import type { Replay } from "./store";
+
+/** State is the call and its answer at a point of the path. */
+export type State = { request: { method: string; params: unknown }; response?: unknown };
+type Op = { op: string; path: string; from?: string; value?: unknown };
+
+/** patched is a value with a JSON Patch applied. What does not fit is left out: secrets
+ * are taken out of patches and of samples. */
+export function patched<T>(value: T, patch: unknown): T {
+	if (!Array.isArray(patch) || patch.length === 0) return value;
+	const out = { root: structuredClone(value) as unknown };
+	for (const op of patch as Op[]) {
+		const path = [
+			"root",
+			...op.path
+				.split("/")
+				.slice(1)
+				.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")),
+		];
+		const last = path.pop()!;
+		let at: unknown = out;
+		for (const key of path) at = (at as Record<string, unknown> | undefined)?.[key];
+		if (!at || typeof at !== "object") continue;
+		if (Array.isArray(at)) {
+			const i = last === "-" ? at.length : Number(last);
+			if (op.op === "remove") at.splice(i, 1);
+			else if (op.op === "add") at.splice(i, 0, op.value);
+			else at[i] = op.value;
+		} else if (op.op === "remove") delete (at as Record<string, unknown>)[last];
+		else (at as Record<string, unknown>)[last] = op.value;
+	}
+	return out.root as T;
+}
+
+/** stateAt is what comes into a node of a replay, and what it leaves. */
+export function stateAt(
+	sample: S["CallDetails"],
+	replay: Replay | null,
+	node: string,
+): { before: State; after?: State } {
+	let state: State = { request: { method: sample.method, params: sample.request?.json ?? {} } };
+	if (replay?.call !== sample.id || !replay.matched || !replay.steps[node]) {
+		return { before: { ...state, response: sample.response?.json } };
+	}
+	for (const step of replay.result.trace?.steps ?? []) {
+		const before = state;
+		if (step.type === "mcp-call" && step.status === "ok") state = { ...state, response: sample.response?.json };
+		state = patched(state, step.patch);
+		if (step.node === node) return { before, after: state };
+	}
+	return { before: state };
+}
+
+export type DiffLine = { kind: " " | "+" | "-" | "…"; text: string };
+const context = 3;
+const most = 1500;
+
+/** diff compares two values line by line, with a few lines around what differs. */
+export function diff(before: unknown, after: unknown): DiffLine[] {
+	const lines = (value: unknown) => (value === undefined ? [] : JSON.stringify(value, null, 2).split("\n"));
+	const [a, b] = [lines(before), lines(after)];
+	let from = 0;
+	while (from < a.length && from < b.length && a[from] === b[from]) from++;
+	let cut = 0;
+	while (cut < a.length - from && cut < b.length - from && a.at(-1 - cut) === b.at(-1 - cut)) cut++;
+	const [x, y] = [a.slice(from, a.length - cut), b.slice(from, b.length - cut)];
+	const out: DiffLine[] = a.slice(0, from).map((text) => ({ kind: " ", text }));
+	if (x.length > most || y.length > most) {
+		out.push(...x.map((text): DiffLine => ({ kind: "-", text })), ...y.map((text): DiffLine => ({ kind: "+", text })));
+	} else {
+		// The longest common subsequence, from the end.
+		const size = Array.from({ length: x.length + 1 }, () => new Uint16Array(y.length + 1));
+		for (let i = x.length - 1; i >= 0; i--)
+			for (let j = y.length - 1; j >= 0; j--)
+				size[i]![j] = x[i] === y[j] ? size[i + 1]![j + 1]! + 1 : Math.max(size[i + 1]![j]!, size[i]![j + 1]!);
+		let [i, j] = [0, 0];
+		while (i < x.length || j < y.length) {
+			if (i < x.length && j < y.length && x[i] === y[j]) {
+				out.push({ kind: " ", text: x[i]! });
+				i++;
+				j++;
+			} else if (i < x.length && (j >= y.length || size[i + 1]![j]! >= size[i]![j + 1]!))
+				out.push({ kind: "-", text: x[i++]! });
+			else out.push({ kind: "+", text: y[j++]! });
+		}
+	}
+	out.push(...a.slice(a.length - cut).map((text): DiffLine => ({ kind: " ", text })));
+	const near = new Set<number>();
+	for (const [i, line] of out.entries())
+		if (line.kind !== " ") for (let k = i - context; k <= i + context; k++) near.add(k);
+	const short: DiffLine[] = [];
+	for (const [i, line] of out.entries()) {
+		if (near.has(i)) short.push(line);
+		else if (short.at(-1)?.kind !== "…") short.push({ kind: "…", text: "" });
+	}
+	return short;
+}
