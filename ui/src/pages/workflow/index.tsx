@@ -204,7 +204,7 @@ function Panes() {
 			/>
 			<div
 				className={cx(
-					"grid min-h-0 shrink-0 divide-line max-sm:max-h-[40dvh] max-sm:overflow-y-auto max-sm:border-t max-sm:border-line sm:h-(--panes) sm:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)_minmax(0,1fr)] sm:divide-x",
+					"grid min-h-0 shrink-0 divide-line max-sm:auto-rows-[minmax(200px,auto)] max-sm:max-h-[40dvh] max-sm:overflow-y-auto max-sm:border-t max-sm:border-line sm:h-(--panes) sm:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)_minmax(0,1fr)] sm:divide-x",
 					height === 0 && "sm:hidden",
 				)}
 				style={{ "--panes": `${height}px` } as React.CSSProperties}

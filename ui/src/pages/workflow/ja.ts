@@ -132,6 +132,12 @@ export default {
 	"Version {version} watches the calls and changes nothing.":
 		"バージョン {version} が呼び出しを見守ります。何も変えません。",
 	"Version {version} is active.": "バージョン {version} が稼働しています。",
+	Versions: "バージョン",
+	active: "稼働中",
+	"As the draft.": "下書きと同じです。",
+	"From this version to the draft:": "このバージョンから下書きへの変更：",
+	"Version {version} is the draft now.": "バージョン {version} を下書きにしました。",
+	"Make it the draft": "下書きにする",
 	Enable: "有効化",
 	"Enable…": "有効化…",
 	"Trying the draft on the last {n} calls…": "直近 {n} 件の呼び出しで下書きを試しています…",

@@ -157,7 +157,7 @@ export function load(details: S["WorkflowDetails"]): void {
 		base: details.newestVersion,
 		info: details,
 		saving: { state: "saved", at: Date.parse(details.updatedAt) },
-		readOnly: details.source === "file" ? "file" : null,
+		readOnly: details.source === "file" ? "file" : editor().readOnly === "narrow" ? "narrow" : null,
 		problems: details.problems,
 		checked: draft,
 	});
