@@ -26,6 +26,9 @@ export function Start({ called }: { called: boolean }) {
 	);
 }
 
+/** useConnections looks again now and then: files change elsewhere, too. */
+const useConnections = () => query.useQuery("get", "/v1/connections", {}, { refetchInterval: 5000 });
+
 type State = "done" | "now" | "later";
 
 function Step({
@@ -72,7 +75,10 @@ const listed = (names: string[]) => [...new Set(names)].join(", ");
 function Servers() {
 	const [importing, setImporting] = useState(false);
 	const servers = query.useQuery("get", "/v1/servers");
-	const plan = query.useQuery("get", "/v1/import");
+	// Without a file of a client there is nothing to plan.
+	const found = useConnections();
+	const some = found.data?.connections.some((client) => client.files.some((file) => file.exists));
+	const plan = query.useQuery("get", "/v1/import", {}, { enabled: some === true });
 	const own = servers.data?.servers.filter((server) => server.source !== "built-in") ?? [];
 	const up = own.filter((server) => server.state === "ready").length;
 	const fresh = plan.data?.servers.filter((server) => !server.known) ?? [];
@@ -136,7 +142,7 @@ function Servers() {
 }
 
 function Connect() {
-	const connections = query.useQuery("get", "/v1/connections");
+	const connections = useConnections();
 	const all = (connections.data?.connections ?? []).map((client) => ({
 		...client,
 		file: client.files.find((file) => file.exists && !file.project) ?? client.files.find((file) => file.exists),

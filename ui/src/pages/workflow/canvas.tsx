@@ -3,12 +3,14 @@ import {
 	Background,
 	BackgroundVariant,
 	type Connection,
+	type EdgeChange,
 	type FinalConnectionState,
 	MiniMap,
 	type NodeChange,
 	Panel,
 	ReactFlow,
 	type ReactFlowInstance,
+	type ReactFlowProps,
 	type Edge as RFEdge,
 	type Node as RFNode,
 	SelectionMode,
@@ -16,11 +18,30 @@ import {
 	useStore,
 } from "@xyflow/react";
 import { Maximize, Minus, Plus, Redo2, Undo2, WandSparkles } from "lucide-react";
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import {
+	memo,
+	type MouseEvent as ReactMouseEvent,
+	type ReactNode,
+	useCallback,
+	useEffect,
+	useMemo,
+	useRef,
+	useState,
+} from "react";
 import { useStore as useZustand } from "zustand";
 import { currentLang, t } from "../../lang";
 import { Button, Kbd } from "../../ui";
-import { type Definition, edgeKey, isDetached, type Node, nameOf, nodeOf, wayOf } from "./definition";
+import {
+	type Definition,
+	type Edge,
+	edgeBy,
+	edgeKey,
+	isDetached,
+	type Node,
+	nameOf,
+	nodeOf,
+	wayOf,
+} from "./definition";
 import { Line, Refusal } from "./edge";
 import { useCanvasKeys } from "./keys";
 import { tidy } from "./layout";
@@ -28,13 +49,6 @@ import { Step } from "./node";
 import { edit, editor, history, redo, select, setEditor, undo, useEditor } from "./store";
 import { connect } from "./sync";
 import "./canvas.css";
-
-const nodeTypes = { step: Step };
-const edgeTypes = { line: Line, refusal: Refusal };
-
-// A node is placed by the middle of its left side, so that a path is a straight line
-// however tall its nodes are.
-const origin: [number, number] = [0, 0.5];
 
 export type Flow = ReactFlowInstance<RFNode, RFEdge>;
 
@@ -99,6 +113,8 @@ function useNodes() {
 	return { nodes, onNodesChange, onNodeDragStart, onNodeDragStop };
 }
 
+const lines = new WeakMap<Edge, RFEdge>();
+
 function useEdges(): RFEdge[] {
 	const draft = useEditor((s) => s.draft);
 	const refused = useEditor((s) => s.refused);
@@ -109,15 +125,13 @@ function useEdges(): RFEdge[] {
 			const source = nodeOf(draft, edge.source);
 			if (seen.has(id) || !source || !nodeOf(draft, edge.target)) return [];
 			seen.add(id);
-			return [
-				{
-					id,
-					type: "line",
-					source: edge.source,
-					target: edge.target,
-					sourceHandle: isDetached(source) ? null : wayOf(source, edge),
-				},
-			];
+			const sourceHandle = isDetached(source) ? null : wayOf(source, edge);
+			let line = lines.get(edge);
+			if (line?.sourceHandle !== sourceHandle) {
+				line = { id, type: "line", source: edge.source, target: edge.target, sourceHandle };
+				lines.set(edge, line);
+			}
+			return [line!];
 		});
 	}, [draft]);
 	return useMemo(
@@ -145,6 +159,41 @@ const edgeOf = (c: Connection) => ({
 	target: c.target,
 	...(c.sourceHandle && c.sourceHandle !== "out" && { sourceHandle: c.sourceHandle }),
 });
+
+// React Flow compares what it is given by identity: what is made anew at each drawing makes
+// it draw everything. So all that does not change is here.
+const constant = {
+	nodeTypes: { step: Step },
+	edgeTypes: { line: Line, refusal: Refusal },
+	onConnect: (c: Connection) => void connect(edgeOf(c)),
+	onReconnect: (old: RFEdge, c: Connection) => {
+		const was = edgeBy(editor().draft, old.id);
+		if (was) void connect(edgeOf(c), was);
+	},
+	onPaneClick: () => setEditor({ refused: null, adding: null }),
+	onNodeDoubleClick: (_: unknown, node: RFNode) => !editor().readOnly && setEditor({ renaming: node.id }),
+	// A node is placed by the middle of its left side, so that a path is a straight line
+	// however tall its nodes are.
+	nodeOrigin: [0, 0.5],
+	nodesFocusable: false,
+	edgesFocusable: false,
+	disableKeyboardA11y: true,
+	deleteKeyCode: null,
+	multiSelectionKeyCode: ["Shift", "Meta", "Control"],
+	selectionKeyCode: "Shift",
+	selectionMode: SelectionMode.Partial,
+	panActivationKeyCode: null,
+	zoomOnDoubleClick: false,
+	onlyRenderVisibleElements: true,
+	elevateNodesOnSelect: false,
+	minZoom: 0.1,
+	maxZoom: 2,
+	snapToGrid: true,
+	snapGrid: [8, 8],
+	connectionRadius: 28,
+	fitView: true,
+	fitViewOptions: { padding: 0.15, maxZoom: 1 },
+} satisfies ReactFlowProps;
 
 /** Canvas is the drawing of the draft. */
 export function Canvas({ children }: { children?: ReactNode }) {
@@ -178,6 +227,24 @@ export function Canvas({ children }: { children?: ReactNode }) {
 		},
 		[flow],
 	);
+	const onPaneContextMenu = useCallback(
+		(event: MouseEvent | ReactMouseEvent) => {
+			event.preventDefault();
+			if (editor().readOnly) return;
+			const screen = { x: event.clientX, y: event.clientY };
+			setEditor({ adding: { kind: "add", screen, place: { at: flow.screenToFlowPosition(screen) } } });
+		},
+		[flow],
+	);
+	const onEdgesChange = useCallback((changes: EdgeChange[]) => {
+		const choices = changes.filter((c) => c.type === "select");
+		if (choices.length === 0) return;
+		setChosenEdges((before) => {
+			const after = new Set(before);
+			for (const c of choices) c.selected ? after.add(c.id) : after.delete(c.id);
+			return after;
+		});
+	}, []);
 	// Another workflow begins in full view.
 	// biome-ignore lint/correctness/useExhaustiveDependencies: id is what it waits for
 	useEffect(() => {
@@ -201,56 +268,16 @@ export function Canvas({ children }: { children?: ReactNode }) {
 			<ReactFlow
 				nodes={nodes}
 				edges={shown}
-				nodeTypes={nodeTypes}
-				edgeTypes={edgeTypes}
 				onNodesChange={onNodesChange}
 				onNodeDragStart={onNodeDragStart}
 				onNodeDragStop={onNodeDragStop}
-				onEdgesChange={(changes) => {
-					const choices = changes.filter((c) => c.type === "select");
-					if (choices.length === 0) return;
-					setChosenEdges((before) => {
-						const after = new Set(before);
-						for (const c of choices) c.selected ? after.add(c.id) : after.delete(c.id);
-						return after;
-					});
-				}}
-				onConnect={(c) => void connect(edgeOf(c))}
-				onReconnect={(old, c) => {
-					const was = editor().draft.edges.find((e) => edgeKey(e) === old.id);
-					if (was) void connect(edgeOf(c), was);
-				}}
+				onEdgesChange={onEdgesChange}
 				onConnectEnd={onConnectEnd}
-				onPaneClick={() => setEditor({ refused: null, adding: null })}
-				onPaneContextMenu={(event) => {
-					event.preventDefault();
-					if (readOnly) return;
-					const screen = { x: event.clientX, y: event.clientY };
-					setEditor({ adding: { kind: "add", screen, place: { at: flow.screenToFlowPosition(screen) } } });
-				}}
-				onNodeDoubleClick={(_, node) => !readOnly && setEditor({ renaming: node.id })}
+				onPaneContextMenu={onPaneContextMenu}
 				nodesDraggable={!readOnly}
 				nodesConnectable={!readOnly}
 				edgesReconnectable={!readOnly}
-				nodesFocusable={false}
-				edgesFocusable={false}
-				disableKeyboardA11y
-				deleteKeyCode={null}
-				multiSelectionKeyCode={["Shift", "Meta", "Control"]}
-				selectionKeyCode="Shift"
-				selectionMode={SelectionMode.Partial}
-				panActivationKeyCode={null}
-				zoomOnDoubleClick={false}
-				onlyRenderVisibleElements
-				elevateNodesOnSelect={false}
-				minZoom={0.1}
-				maxZoom={2}
-				snapToGrid
-				snapGrid={[8, 8]}
-				nodeOrigin={origin}
-				connectionRadius={28}
-				fitView
-				fitViewOptions={{ padding: 0.15, maxZoom: 1 }}
+				{...constant}
 			>
 				<Background variant={BackgroundVariant.Dots} gap={24} size={1.2} />
 				<Overview />
@@ -263,11 +290,19 @@ export function Canvas({ children }: { children?: ReactNode }) {
 }
 
 /** Overview is the whole drawing in small, once it does not fit. */
-function Overview() {
+const Overview = memo(function Overview() {
 	const many = useEditor((s) => s.draft.nodes.length > 8);
 	const traced = useEditor((s) => s.replay);
 	const problems = useEditor((s) => s.problems);
 	const wrong = useMemo(() => new Set(problems.map((p) => p.node)), [problems]);
+	const colour = useCallback(
+		(n: RFNode) => {
+			if (wrong.has(n.id)) return "var(--bad)";
+			if (traced?.steps[n.id]) return "var(--ok)";
+			return n.selected ? "var(--accent)" : "var(--line-strong)";
+		},
+		[wrong, traced],
+	);
 	if (!many) return null;
 	return (
 		<MiniMap
@@ -278,20 +313,12 @@ function Overview() {
 			style={{ width: 160, height: 96 }}
 			maskColor="color-mix(in srgb, var(--sunken) 70%, transparent)"
 			nodeBorderRadius={6}
-			nodeColor={(n) =>
-				wrong.has(n.id)
-					? "var(--bad)"
-					: traced?.steps[n.id]
-						? "var(--ok)"
-						: n.selected
-							? "var(--accent)"
-							: "var(--line-strong)"
-			}
+			nodeColor={colour}
 		/>
 	);
-}
+});
 
-function Tools({ flow }: { flow: Flow }) {
+const Tools = memo(function Tools({ flow }: { flow: Flow }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const past = useZustand(history, (s) => s.pastStates.length > 0);
 	const future = useZustand(history, (s) => s.futureStates.length > 0);
@@ -353,7 +380,7 @@ function Tools({ flow }: { flow: Flow }) {
 			</Button>
 		</Panel>
 	);
-}
+});
 
 export const fitAll = (flow: Flow) => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: 200 });
 

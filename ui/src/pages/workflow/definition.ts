@@ -96,6 +96,18 @@ export const next = (draft: Definition, id: string, way: string): Edge | undefin
 /** edgeKey is a name for an edge that has none. */
 export const edgeKey = (edge: Edge): string => edge.id ?? `${edge.source}|${edge.sourceHandle || "out"}|${edge.target}`;
 
+const keys = new WeakMap<Edge[], Map<string, Edge>>();
+
+/** edgeBy finds an edge by its key. */
+export function edgeBy(draft: Definition, key: string): Edge | undefined {
+	let by = keys.get(draft.edges);
+	if (!by) {
+		by = new Map(draft.edges.map((edge) => [edgeKey(edge), edge]));
+		keys.set(draft.edges, by);
+	}
+	return by.get(key);
+}
+
 /** nameOf is what people call a node. */
 export const nameOf = (node: Node): string => node.data?.label || t(kindOf(node).name);
 

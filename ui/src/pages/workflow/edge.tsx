@@ -3,7 +3,7 @@ import { Plus, Trash2 } from "lucide-react";
 import { memo, useState } from "react";
 import { t } from "../../lang";
 import { cx } from "../../ui";
-import { type Edge, edgeKey, isDetached, nodeOf, wayOf } from "./definition";
+import { type Edge, edgeBy, isDetached, nodeOf, wayOf } from "./definition";
 import { edit, editor, setEditor, useEditor } from "./store";
 
 /** removeEdge takes an edge out of the draft. */
@@ -12,7 +12,7 @@ export const removeEdge = (edge: Edge) => edit((draft) => ({ ...draft, edges: dr
 /** Line is an edge of the drawing. Under the pointer it offers a + and its removal. */
 export const Line = memo(function Line(props: EdgeProps) {
 	const { id, source, selected } = props;
-	const edge = useEditor((s) => s.draft.edges.find((e) => edgeKey(e) === id));
+	const edge = useEditor((s) => edgeBy(s.draft, id));
 	const beside = useEditor((s) => {
 		const target = edge && nodeOf(s.draft, edge.target);
 		return target !== undefined && isDetached(target);

@@ -32,7 +32,7 @@ import {
 	outsOf,
 	wayOf,
 } from "./definition";
-import { type Editor, edit, editNode, select, setEditor, type TraceStep, useEditor } from "./store";
+import { type Editor, edit, editNode, type Problem, select, setEditor, type TraceStep, useEditor } from "./store";
 
 /** iconOf is the picture of a node's kind. */
 export function iconOf(node: Node): LucideIcon {
@@ -94,21 +94,33 @@ export function statusText(step: TraceStep): string {
 
 const changes = (step: TraceStep): number => (Array.isArray(step.patch) ? step.patch.length : 0);
 
-const problemOf = (id: string) => (s: Editor) => s.problems.find((p) => p.node === id)?.reason;
-
-/** shareOf is the part of the time that a node takes, of all that are not the call. */
-const shareOf = (id: string) => (s: Editor) => {
-	const node = nodeOf(s.draft, id);
-	if (!node || node.type === "mcp-call" || node.type === "start" || node.type === "end") return 0;
-	if (s.replay?.matched) {
-		const all = s.draft.nodes.reduce(
-			(sum, n) => sum + (n.type === "mcp-call" ? 0 : (s.replay!.steps[n.id]?.runMillis ?? 0)),
-			0,
-		);
-		return all > 0 ? (s.replay.steps[id]?.runMillis ?? 0) / all : 0;
+const problemsBy = new WeakMap<Problem[], Map<string, string>>();
+const problemOf = (id: string) => (s: Editor) => {
+	let by = problemsBy.get(s.problems);
+	if (!by) {
+		by = new Map(s.problems.toReversed().map((p) => [p.node ?? "", p.reason]));
+		problemsBy.set(s.problems, by);
 	}
-	const all = s.draft.nodes.reduce((sum, n) => sum + (n.type === "mcp-call" ? 0 : (s.stats[n.id]?.p95Millis ?? 0)), 0);
-	return all > 0 ? (s.stats[id]?.p95Millis ?? 0) / all : 0;
+	return by.get(id);
+};
+
+const totals = new WeakMap<object, number>();
+
+/** shareOf is the part of the time that a node takes, of all that are not the call: in the
+ * replay, or else in the runs until now. */
+const shareOf = (id: string) => (s: Editor) => {
+	const replayed = s.replay?.matched ? s.replay.steps : undefined;
+	const of = (id: string) => (replayed ? replayed[id]?.runMillis : s.stats[id]?.p95Millis) ?? 0;
+	const mine = of(id);
+	const type = nodeOf(s.draft, id)?.type;
+	if (mine === 0 || type === "mcp-call" || type === "start" || type === "end") return 0;
+	const key = replayed ?? s.stats;
+	let total = totals.get(key);
+	if (total === undefined) {
+		total = s.draft.nodes.reduce((sum, n) => sum + (n.type === "mcp-call" ? 0 : of(n.id)), 0);
+		totals.set(key, total);
+	}
+	return total > 0 ? Math.min(1, mine / total) : 0;
 };
 
 /** Step is a node of the drawing. */
