@@ -41,8 +41,19 @@ export function tn(n: number, one: string, many: string, values?: Values): strin
 
 const locale = () => (lang === "ja" ? "ja-JP" : "en-US");
 
+// Making a formatter costs more than a hundred uses of it, and lists use them often.
+const formats = new Map<string, Intl.DateTimeFormat | Intl.NumberFormat>();
+function format<T extends Intl.DateTimeFormat | Intl.NumberFormat>(name: string, make: () => T): T {
+	let found = formats.get(lang + name);
+	if (!found) {
+		found = make();
+		formats.set(lang + name, found);
+	}
+	return found as T;
+}
+
 /** number writes 12345 as 12,345. */
-export const number = (n: number): string => n.toLocaleString(locale());
+export const number = (n: number): string => format("number", () => new Intl.NumberFormat(locale())).format(n);
 
 /** short writes 212345 as 212k. */
 export const short = (n: number): string =>
@@ -70,13 +81,20 @@ export function bytes(n: number): string {
 /** clock writes the time of day, with the date where it was not today. */
 export function clock(at: string | number | Date): string {
 	const when = new Date(at);
-	const time = when.toLocaleTimeString(locale(), { hour12: false });
+	const time = format(
+		"time",
+		() => new Intl.DateTimeFormat(locale(), { timeStyle: "medium", hourCycle: "h23" }),
+	).format(when);
 	if (when.toDateString() === new Date().toDateString()) return time;
-	return `${when.toLocaleDateString(locale(), { month: "short", day: "numeric" })} ${time}`;
+	const day = format("day", () => new Intl.DateTimeFormat(locale(), { month: "short", day: "numeric" })).format(when);
+	return `${day} ${time}`;
 }
 
 /** whole writes date and time in full, for titles. */
-export const whole = (at: string | number | Date): string => new Date(at).toLocaleString(locale());
+export const whole = (at: string | number | Date): string =>
+	format("whole", () => new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" })).format(
+		new Date(at),
+	);
 
 /** ago writes how long ago something was: 3 min. ago. */
 export function ago(at: string | number | Date, now = Date.now()): string {

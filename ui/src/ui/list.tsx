@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { type KeyboardEvent, memo, type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { cx } from "./basics";
 
 export type Column<T> = {
@@ -12,6 +12,18 @@ export type Column<T> = {
 	wide?: boolean;
 	cell: (row: T) => ReactNode;
 };
+
+const cellClass = <T,>(c: Column<T>) => cx("line px-3", c.right && "num", c.wide && "max-md:hidden");
+
+/** Cells are drawn again only when their row or the columns are others: not while the
+ * list scrolls. */
+const Cells = memo(function Cells<T>({ columns, row }: { columns: Column<T>[]; row: T }) {
+	return columns.map((c) => (
+		<div key={c.id} role="cell" className={cellClass(c)}>
+			{c.cell(row)}
+		</div>
+	));
+}) as <T>(props: { columns: Column<T>[]; row: T }) => ReactNode;
 
 /** List is a table of any length: only the rows in sight are drawn. j, k and the arrows
  * move; Enter opens. It scrolls with the page unless height is given. */
@@ -73,7 +85,6 @@ export function List<T>({
 		.map((c) => c.width)
 		.join(" ");
 	const grid = "grid items-center [grid-template-columns:var(--narrow)] md:[grid-template-columns:var(--wide)]";
-	const cellClass = (c: Column<T>) => cx("line px-3", c.right && "num", c.wide && "max-md:hidden");
 
 	const onKeyDown = (event: KeyboardEvent) => {
 		if (event.metaKey || event.ctrlKey || event.altKey) return;
@@ -154,11 +165,7 @@ export function List<T>({
 									)}
 									style={{ transform: `translateY(${item.start}px)` }}
 								>
-									{columns.map((c) => (
-										<div key={c.id} role="cell" className={cellClass(c)}>
-											{c.cell(row)}
-										</div>
-									))}
+									<Cells columns={columns} row={row} />
 								</div>
 							);
 						})}
