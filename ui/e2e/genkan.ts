@@ -152,13 +152,19 @@ export const test = base.extend<{ genkan: Genkan; signedIn: Page; config: string
 	},
 });
 
-/** consoleErrors collects what the page complains about. */
+/** consoleErrors collects what the page complains about, and what it asked for in vain.
+ * The browser also notes every answer that is no success; a refused form is none of the
+ * page's mistakes. */
 export function consoleErrors(page: Page): string[] {
 	const errors: string[] = [];
-	page.on(
-		"console",
-		(message) => message.type() === "error" && errors.push(`${message.text()} ${message.location().url}`),
-	);
+	page.on("console", (message) => {
+		if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+			errors.push(`${message.text()} ${message.location().url}`);
+	});
+	page.on("response", (r) => {
+		if (r.status() >= 500 || (r.status() >= 400 && r.request().method() === "GET"))
+			errors.push(`${r.status()} ${r.request().method()} ${r.url()}`);
+	});
 	page.on("pageerror", (error) => errors.push(String(error)));
 	return errors;
 }

@@ -37,7 +37,8 @@ function apply(event: Event): void {
 		case "dropped":
 			void queries.invalidateQueries();
 	}
-	if (event.topic === "workflows") refresh("/v1/workflows", "/v1/workflows/{id}");
+	if (event.name === "workflow.run") refresh("/v1/workflows/{id}/stats", "/v1/workflows/{id}/runs");
+	else if (event.topic === "workflows") refresh("/v1/workflows", "/v1/workflows/{id}", "/v1/workflows/switch");
 	if (event.topic === "approvals") refresh("/v1/approvals");
 }
 
@@ -50,6 +51,17 @@ const names = [
 	"config.failed",
 	"progress",
 	"dropped",
+	"workflow.run",
+	"workflow.stored",
+	"workflow.enabled",
+	"workflow.disabled",
+	"workflow.deleted",
+	"module.stored",
+	"module.deleted",
+	"workflows.on",
+	"workflows.off",
+	"approval.opened",
+	"approval.closed",
 ];
 
 function read(tell: (message: Message) => void): EventSource {

@@ -167,7 +167,7 @@ function Nav({ path }: { path: string }) {
 					>
 						<Icon aria-hidden className="size-4" strokeWidth={1.8} />
 						{title}
-						<span className="tabular ml-auto font-normal text-faint text-xs">{counts[href]}</span>
+						<span className={cx("tabular ml-auto font-normal text-xs", !on && "text-faint")}>{counts[href]}</span>
 					</Link>
 				);
 			})}
