@@ -26,6 +26,7 @@ type Calls interface {
 	List(ctx context.Context, who gateway.Identity, q history.Query) (history.Listing, error)
 	Show(ctx context.Context, who gateway.Identity, id string) (history.Shown, error)
 	Stats(ctx context.Context, who gateway.Identity, q history.Query) (total history.Stat, tools []history.Stat, err error)
+	Series(ctx context.Context, who gateway.Identity, q history.Query, spacing history.Spacing) (history.Series, error)
 	Status() history.Status
 	// Recorded and EachRecorded return calls as they were, and Redactor what takes
 	// secrets out of what is shown of them.
@@ -49,6 +50,13 @@ const (
 	usualCalls = 50
 	// mostSlowerMillis is a day.
 	mostSlowerMillis = 24 * 60 * 60 * 1000
+	// usualSteps is the number of steps of a series unless another one is asked for,
+	// and mostStepSeconds is ten years.
+	usualSteps      = 60
+	mostStepSeconds = 10 * 366 * 24 * 60 * 60
+	// usualGroups and mostGroups are how many servers or tools a series shows.
+	usualGroups = 10
+	mostGroups  = 50
 )
 
 func (a *API) callRoutes() []route {
@@ -70,6 +78,17 @@ func (a *API) callRoutes() []route {
 			query: callQuery(), answer: client.CallStats{}, failures: []restError{badInput}, serve: a.callStats,
 		},
 		{
+			method: "GET", path: "/v1/calls/series", who: forCallers, id: "callSeries", summary: "Show how calls of the history went over time",
+			about: "As the sums, in equal steps of time from since, or the first call, until until, or now.",
+			query: append(callQuery(),
+				query{name: "step", kind: "integer", about: "Seconds of a step. There may be 1,000 steps.", least: 1, most: mostStepSeconds},
+				query{name: "steps", kind: "integer", about: "Without step: at most so many steps, of a length that people read easily.", least: 1, most: history.MaxSteps, otherwise: usualSteps},
+				query{name: "by", kind: "string", about: "server or tool: also the course of each of those with the most calls."},
+				query{name: "groups", kind: "integer", about: "With by: at most so many of them.", least: 1, most: mostGroups, otherwise: usualGroups},
+			),
+			answer: client.CallSeries{}, failures: []restError{badInput}, serve: a.callSeries,
+		},
+		{
 			method: "GET", path: "/v1/calls/{id}", who: forCallers, id: "getCall", summary: "Show a call with what was sent and received",
 			about:  "Secrets are taken out. The log notes when an admin reads what another client sent and received.",
 			answer: client.CallDetails{}, failures: []restError{restErrorOf(gateway.CodeNotFound)}, serve: a.getCall,
@@ -87,6 +106,10 @@ func callQuery() []query {
 		{name: "slowerMillis", kind: "integer", about: "Only calls that took at least so long.", least: 1, most: mostSlowerMillis},
 		{name: "since", kind: "string", about: "Only calls that ended at this time of RFC 3339 or later, or in the last 10m, 2h or 7d."},
 		{name: "until", kind: "string", about: "Only calls that ended at this time or earlier; as since."},
+		{name: "notClient", kind: "string", about: "Without the calls of this client or program; may be repeated.", repeats: true},
+		{name: "notServer", kind: "string", about: "Without the calls of this server; may be repeated.", repeats: true},
+		{name: "notTool", kind: "string", about: "Without the calls of this tool; may be repeated.", repeats: true},
+		{name: "notOutcome", kind: "string", about: "Without the calls with this outcome; may be repeated.", repeats: true},
 	}
 }
 
@@ -106,6 +129,15 @@ func (a *API) callStats(w http.ResponseWriter, r *http.Request, id gateway.Ident
 		return
 	}
 	encode(w, http.StatusOK, stats)
+}
+
+func (a *API) callSeries(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	series, err := a.calls.Series(r.Context(), id, r.URL.Query())
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, series)
 }
 
 func (a *API) getCall(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
@@ -167,6 +199,55 @@ func (h *CallHistory) Stats(ctx context.Context, who gateway.Identity, values ur
 		out.Tools = append(out.Tools, sumOf(one))
 	}
 	return out, nil
+}
+
+// Series returns the course of the calls that the query of a URL selects.
+func (h *CallHistory) Series(ctx context.Context, who gateway.Identity, values url.Values) (client.CallSeries, error) {
+	out := client.CallSeries{Total: []client.CallStep{}, Groups: []client.CallCourse{}}
+	now := time.Now()
+	q, err := callsWanted(values, now)
+	if err != nil {
+		return out, err
+	}
+	spacing := history.Spacing{
+		Step: time.Duration(numberIn(values, "step", 0)) * time.Second, Steps: numberIn(values, "steps", usualSteps),
+		Groups: numberIn(values, "groups", usualGroups),
+	}
+	switch by := values.Get("by"); by {
+	case "":
+	case client.ByServer:
+		spacing.By = history.ByServer
+	case client.ByTool:
+		spacing.By = history.ByTool
+	default:
+		return out, refused(breaks("by", "enum", map[string]any{"allowedValues": []string{client.ByServer, client.ByTool}},
+			gateway.Textf("by must be server or tool, is %q", gateway.Short(by))))
+	}
+	if h.Record().Off {
+		out.From, out.StepSeconds, out.History = now.UTC(), 1, h.state(who)
+		return out, nil
+	}
+	series, err := h.Calls.Series(ctx, who, q, spacing)
+	if err != nil {
+		return out, err
+	}
+	out.From, out.StepSeconds, out.Total = series.From.UTC(), int64(series.Step/time.Second), stepsOf(series.Total)
+	out.History = h.state(who)
+	for _, g := range series.Groups {
+		out.Groups = append(out.Groups, client.CallCourse{Server: g.Server, Tool: g.Tool, Calls: g.Calls, Steps: stepsOf(g.Steps)})
+	}
+	return out, nil
+}
+
+func stepsOf(stats []history.Stat) []client.CallStep {
+	out := make([]client.CallStep, len(stats))
+	for i, s := range stats {
+		out[i] = client.CallStep{
+			Calls: s.Calls, Errors: s.Errors, P50Millis: inMillis(s.P50), P95Millis: inMillis(s.P95),
+			TokensIn: s.TokensIn, TokensOut: s.TokensOut, TokensSaved: s.TokensSaved,
+		}
+	}
+	return out
 }
 
 // Show returns a call.
@@ -332,9 +413,20 @@ func callsWanted(values url.Values, now time.Time) (history.Query, error) {
 		Text:   values.Get("text"), After: values.Get("after"), Limit: numberIn(values, "limit", usualCalls),
 	}
 	var problems gateway.Problems
-	if q.Outcome != "" && !slices.Contains(outcomes(), q.Outcome) {
-		problems.Add(breaks("outcome", "enum", map[string]any{"allowedValues": outcomes()},
-			gateway.Textf("outcome must be one of %s, is %q", strings.Join(outcomes(), ", "), gateway.Short(q.Outcome))))
+	outcome := func(field, value string) {
+		if value != "" && !slices.Contains(outcomes(), value) {
+			problems.Add(breaks(field, "enum", map[string]any{"allowedValues": outcomes()},
+				gateway.Textf("%s must be one of %s, is %q", field, strings.Join(outcomes(), ", "), gateway.Short(value))))
+		}
+	}
+	outcome("outcome", q.Outcome)
+	for name, into := range map[string]*[]string{
+		"notClient": &q.Not.Clients, "notServer": &q.Not.Servers, "notTool": &q.Not.Tools, "notOutcome": &q.Not.Outcomes,
+	} {
+		*into = slices.DeleteFunc(slices.Clone(values[name]), func(value string) bool { return value == "" })
+	}
+	for _, value := range q.Not.Outcomes {
+		outcome("notOutcome", value)
 	}
 	for _, moment := range []struct {
 		name string

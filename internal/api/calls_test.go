@@ -52,6 +52,7 @@ func TestCalls(t *testing.T) {
 	}
 	of := func(query string) string { return "/v1/calls?" + query }
 	stats := func(query string) string { return "/v1/calls/stats?" + query }
+	series := func(query string) string { return "/v1/calls/series?" + query }
 	none := []string{`"calls":[]`}
 	d.walk(t, []step{
 		{name: "my call", method: "GET", path: "/v1/calls/" + mine.ID, token: one, status: 200, has: []string{
@@ -82,6 +83,20 @@ func TestCalls(t *testing.T) {
 		{name: "no time between", method: "GET", path: of("since=1h&until=2h"), status: 400, has: []string{`"field":"until"`}},
 		{name: "too many", method: "GET", path: of("limit=1001"), status: 400, has: []string{`"field":"limit"`}},
 		{name: "an odd place", method: "GET", path: of("after=here"), status: 400},
+		{name: "without a client", method: "GET", path: of("notClient=one&notClient=nobody"), status: 200, has: []string{theirs.ID, failed.ID}, hasNot: []string{mine.ID}},
+		{name: "without a tool", method: "GET", path: of("notTool=echo"), status: 200, has: []string{failed.ID}, hasNot: []string{mine.ID}},
+		{name: "without a server", method: "GET", path: of("notServer=fault"), status: 200, has: []string{failed.ID}, hasNot: []string{mine.ID}},
+		{name: "without errors", method: "GET", path: of("notOutcome=error"), status: 200, has: []string{mine.ID}, hasNot: []string{failed.ID}},
+		{name: "sums without a client", method: "GET", path: stats("notClient=one"), status: 200, has: []string{`"total":{"calls":2,"errors":1,`}},
+		{name: "without an odd outcome", method: "GET", path: of("notOutcome=bad"), status: 400, has: []string{`"field":"notOutcome"`, "tool_error"}},
+		{name: "a series", method: "GET", path: series("since=1s&step=3600"), status: 200, has: []string{`"stepSeconds":3600,"total":[{"calls":`, `"groups":[]`}},
+		{name: "of all since the first", method: "GET", path: series("step=86400"), status: 200, has: []string{`"total":[{"calls":3,"errors":1,`}},
+		{name: "not theirs in a series", method: "GET", path: series("step=86400"), token: one, status: 200, has: []string{`"total":[{"calls":1,"errors":0,`}},
+		{name: "a series by tool", method: "GET", path: series("step=86400&by=tool"), status: 200, has: []string{`"groups":[{"server":"fault","tool":"fault__echo","calls":2,"steps":[{"calls":2,`, `{"calls":1,"steps":[`}, hasNot: []string{"nobody__nothing"}},
+		{name: "a series by server", method: "GET", path: series("step=86400&by=server&groups=1"), status: 200, has: []string{`"groups":[{"server":"fault","calls":2,`}},
+		{name: "by nothing we know", method: "GET", path: series("by=day"), status: 400, has: []string{`"field":"by"`, "server or tool"}},
+		{name: "too many steps", method: "GET", path: series("since=7d&step=1"), status: 400, has: []string{"at least 606 seconds"}},
+		{name: "a series has no text", method: "GET", path: series("text=pear"), status: 400},
 		{name: "sums have no text", method: "GET", path: stats("text=pear"), status: 400},
 		{name: "nobody", method: "GET", path: "/v1/calls", token: "gk_wrong", status: 401},
 	})
@@ -112,6 +127,7 @@ func TestCallsWithoutBodies(t *testing.T) {
 		{name: "off, a call", method: "POST", path: "/v1/tools/call", body: body, status: 200},
 		{name: "off, the list", method: "GET", path: "/v1/calls", status: 200, has: []string{`"calls":[]`, `"on":false`}},
 		{name: "off, the sums", method: "GET", path: "/v1/calls/stats", status: 200, has: []string{`"total":{"calls":0,`, `"on":false`}},
+		{name: "off, a series", method: "GET", path: "/v1/calls/series", status: 200, has: []string{`"total":[]`, `"on":false`}},
 		{name: "off, a mistake", method: "GET", path: "/v1/calls?limit=0", status: 400},
 		{name: "off, one call", method: "GET", path: "/v1/calls/" + all[0].ID, status: 404, has: []string{"is off"}},
 	})

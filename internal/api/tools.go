@@ -25,6 +25,7 @@ func toolOf(e catalog.Entry) client.Tool {
 		Name: t.Exposed, Server: t.Source.Name(),
 		Description: jsonrpc.LookupText(t.Definition, "description"),
 		InputSchema: jsonrpc.Lookup(t.Definition, "inputSchema"),
+		Annotations: jsonrpc.Lookup(t.Definition, "annotations"),
 		Parameters:  []client.Parameter{}, Examples: []client.Example{}, Tags: []string{},
 		Version: defaultVersion, Enabled: !o.Disabled, Category: o.Category, Author: o.Author,
 		Dependencies: o.Dependencies, RegisteredAt: e.RegisteredAt, Replaces: e.Replaces,

@@ -115,7 +115,7 @@ func TestApprovalsOverAWebhook(t *testing.T) {
 			t.Errorf("%+v, link %s", one, got.Link)
 		}
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodGet} { // a chat's preview, a scanner, a person
-			status, body, header := page(method, got.Link, "", "Sec-Fetch-Site", "cross-site")
+			status, body, header := page(method, got.Link, "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
 			if status != http.StatusOK || method == http.MethodGet && (!strings.Contains(body, "&lt;b&gt;hello&lt;/b&gt;") || !strings.Contains(body, "one__echo") || strings.Contains(body, "hunter2") || strings.Contains(body, "<script")) {
 				t.Errorf("%s: %d %s", method, status, body)
 			}

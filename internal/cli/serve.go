@@ -13,6 +13,7 @@ import (
 	"genkan/internal/app"
 	"genkan/internal/gateway"
 	"genkan/internal/mcpserver"
+	"genkan/internal/web"
 )
 
 func (c *command) serve() *cobra.Command {
@@ -98,8 +99,11 @@ func (c *command) serveHTTP(ctx context.Context, opt app.Options, offerUI func(c
 	if err != nil {
 		return err
 	}
-	opt.Log.Info("genkan is serving", "mcp", fmt.Sprintf("http://%s/mcp", listener.Addr()), "ui", p.UIAddress(listener),
-		"admin_token_file", app.AdminTokenFile(c.dataDir), "version", c.version)
+	addresses := []any{"mcp", fmt.Sprintf("http://%s/mcp", listener.Addr())}
+	if web.Built {
+		addresses = append(addresses, "ui", p.UIAddress(listener))
+	}
+	opt.Log.Info("genkan is serving", append(addresses, "admin_token_file", app.AdminTokenFile(c.dataDir), "version", c.version)...)
 	if len(p.Config().Servers) == 0 && len(p.Config().N8N) == 0 {
 		opt.Log.Warn("no servers are configured yet: take over those of your editors with `genkan import`, or add some to the configuration file, which is read again when it changes",
 			"file", p.ConfigFile())

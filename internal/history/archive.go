@@ -182,6 +182,16 @@ func (a *Archive) Stats(ctx context.Context, who gateway.Identity, q Query) (tot
 	return a.Reader.Stats(ctx, q)
 }
 
+// Series returns how the calls that the reader may see went over time.
+func (a *Archive) Series(ctx context.Context, who gateway.Identity, q Query, spacing Spacing) (Series, error) {
+	a.flush(ctx)
+	q, err := a.limited(ctx, q, who)
+	if err != nil {
+		return Series{}, err
+	}
+	return a.Reader.Series(ctx, q, spacing)
+}
+
 // Status says how the history is.
 type Status struct {
 	// Problem is why not everything is kept; nil if everything is.

@@ -344,6 +344,19 @@ func TestLists(t *testing.T) {
 			Tool: word("", "", "read", "files"), Outcome: word("", "ok", "error", "timeout"), Text: word("", "", "hello", "あ", "nothing"),
 			Slower: time.Duration(rapid.IntRange(0, 1).Draw(rt, "slower")) * time.Second, Limit: rapid.IntRange(1, 50).Draw(rt, "limit"),
 		}
+		for _, not := range []struct {
+			into *[]string
+			from []string
+		}{
+			{&q.Not.Clients, []string{"local", "editor", "nobody"}},
+			{&q.Not.Servers, []string{"web", "nowhere"}},
+			{&q.Not.Tools, []string{"write", "nothing"}},
+			{&q.Not.Outcomes, []string{"error", "ok", "timeout"}},
+		} {
+			if name := word(append(not.from, "", "", "", "")...); name != "" {
+				*not.into = []string{"other", name}
+			}
+		}
 		if rapid.Bool().Draw(rt, "since") {
 			q.Since = noon.Add(time.Duration(rapid.IntRange(0, 40).Draw(rt, "from")) * time.Second)
 		}
@@ -361,6 +374,12 @@ func TestLists(t *testing.T) {
 				q.Server != "" && e.Server != q.Server || q.Tool != "" && e.Tool != q.Tool ||
 				q.Outcome == "error" && e.Outcome == "ok" || q.Outcome != "" && q.Outcome != "error" && e.Outcome != q.Outcome ||
 				e.Took < q.Slower || !q.Since.IsZero() && ended.Before(q.Since) || !q.Until.IsZero() && ended.After(q.Until) {
+				continue
+			}
+			not := func(names []string, value string) bool { return slices.Contains(names, value) }
+			if not(q.Not.Clients, e.Caller) || not(q.Not.Clients, "editor") && (e.Caller == "editor 1.0" || e.Client == "editor 1.0") ||
+				not(q.Not.Servers, e.Server) || not(q.Not.Tools, e.Tool) || not(q.Not.Outcomes, e.Outcome) ||
+				not(q.Not.Outcomes, "error") && e.Outcome != "ok" {
 				continue
 			}
 			calls++
@@ -394,6 +413,18 @@ func TestLists(t *testing.T) {
 		}
 		if err != nil || total.Calls != calls || total.Errors != failed || sum != calls {
 			rt.Fatalf("%+v, %v; want %d calls, %d failed", total, err, calls, failed)
+		}
+		spacing := Spacing{Steps: rapid.IntRange(1, 50).Draw(rt, "steps"), By: rapid.SampledFrom([]GroupBy{ByServer, ByTool}).Draw(rt, "by"), Groups: 50}
+		series, err := r.Series(context.Background(), q, spacing)
+		sum, grouped, bad := 0, 0, 0
+		for _, s := range series.Total {
+			sum, bad = sum+s.Calls, bad+s.Errors
+		}
+		for _, g := range series.Groups {
+			grouped += g.Calls
+		}
+		if err != nil || sum != calls || bad != failed || grouped != sum || len(series.Total) > max(spacing.Steps, 2) {
+			rt.Fatalf("%d steps with %d calls, %d in groups, %d failed, %v; want %d calls", len(series.Total), sum, grouped, bad, err, calls)
 		}
 		for _, w := range writers {
 			w.Close()

@@ -28,6 +28,8 @@ type Query struct {
 	Client, Server, Tool string
 	// Outcome is one of the outcomes, or "error" for all but "ok".
 	Outcome string
+	// Not leaves out calls that have one of its values.
+	Not Excluded
 	// Slower selects calls that took at least so long.
 	Slower time.Duration
 	// Since and Until bound when a call ended.
@@ -39,6 +41,9 @@ type Query struct {
 	Limit int
 }
 
+// Excluded are values that calls must not have. They are matched as those of a Query.
+type Excluded struct{ Clients, Servers, Tools, Outcomes []string }
+
 // OutcomeError is the outcome of a query for all calls that failed.
 const OutcomeError = "error"
 
@@ -48,7 +53,6 @@ func ParseTime(text string, now time.Time) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, true
 	}
-	const day = 24 * time.Hour
 	for unit, length := range map[string]time.Duration{"d": day, "w": 7 * day} {
 		if number, ok := strings.CutSuffix(text, unit); ok {
 			n, err := strconv.ParseUint(number, 10, 12)
@@ -104,10 +108,47 @@ type filter struct {
 	tools    []uint16
 	byClient bool
 	clients  []uint16
+	not      []exclusion
 	failed   bool
 	okID     uint16
 	took     uint32
 	from, to int64 // milliseconds
+}
+
+// exclusion leaves out the rows that have one of the texts in a field.
+type exclusion struct {
+	at  int
+	ids []uint16
+}
+
+// exclusionsFor returns what is left out of an index.
+func (not *Excluded) exclusionsFor(x *index) (list []exclusion) {
+	exact := func(known, name string) bool { return known == name }
+	outcome := func(known, name string) bool {
+		return known == name || name == OutcomeError && known != outcomeOK
+	}
+	for _, one := range [...]struct {
+		at      int
+		names   []string
+		matches func(known, name string) bool
+	}{
+		{rowCaller, not.Clients, MatchesClient},
+		{rowClient, not.Clients, MatchesClient},
+		{rowServer, not.Servers, exact},
+		{rowTool, not.Tools, MatchesTool},
+		{rowOutcome, not.Outcomes, outcome},
+	} {
+		if len(one.names) == 0 {
+			continue
+		}
+		ids := x.idsOf(func(known string) bool {
+			return slices.ContainsFunc(one.names, func(name string) bool { return one.matches(known, name) })
+		})
+		if ids != nil {
+			list = append(list, exclusion{one.at, ids})
+		}
+	}
+	return list
 }
 
 // filterFor returns the filter of a query for an index. It reports false if no row
@@ -141,6 +182,7 @@ func (q *Query) filterFor(x *index) (f filter, possible bool) {
 			return f, false
 		}
 	}
+	f.not = q.Not.exclusionsFor(x)
 	if q.Outcome == OutcomeError {
 		id, ok := x.id(outcomeOK)
 		f.failed, f.okID = true, id
@@ -172,6 +214,11 @@ func (f *filter) passes(x *index, r row) bool {
 	}
 	if f.byTool && !slices.Contains(f.tools, r.text(rowTool)) {
 		return false
+	}
+	for _, not := range f.not {
+		if slices.Contains(not.ids, r.text(not.at)) {
+			return false
+		}
 	}
 	if f.failed && r.text(rowOutcome) == f.okID {
 		return false

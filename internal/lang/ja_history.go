@@ -17,8 +17,7 @@ var jaHistory = map[string]string{
 	"what is sent and received is not kept": "送受信した内容を記録できません",
 	"calls are not kept":                    "呼び出しを記録できません",
 	"what is sent and received is not kept: the key of the vault cannot be had: %s": "保管庫の鍵が使えないため、送受信した内容を記録できません: %s",
-	"calls are not kept: %s":           "呼び出しを記録できません: %s",
-	"outcome must be one of %s, is %q": "outcome は次のいずれかでなければなりません: %s（現在の値 %q）",
+	"calls are not kept: %s": "呼び出しを記録できません: %s",
 	"%s must be a time such as 2026-11-15T14:00:00Z, or an age such as 10m, 2h or 7d, is %q": "%s には 2026-11-15T14:00:00Z のような時刻か、10m・2h・7d のような経過時間を指定してください（現在の値 %q）",
 	"until is earlier than since, so no call can be between them":                            "until が since より前なので、その間の呼び出しはありません",
 
@@ -150,5 +149,8 @@ line.`: `動いている genkan の呼び出しを、終わるたびに表示し
 	"SAVED":                "節約",
 	"The answer was stored and its outline returned, which saved about %s tokens.":     "応答を保存して概要を返したため、約 %s トークンを節約しました。",
 	"show the outline that an agent gets of an answer with more than so many `tokens`": "応答が指定した `トークン数` を超えるとき、エージェントに返る概要を表示します",
-	"It read about %s tokens of a stored answer.":                                      "保存された応答のうち、約 %s トークンを読みました。",
+	"%s must be one of %s, is %q":      "%s は次のいずれかでなければなりません: %s（現在の値 %q）",
+	"by must be server or tool, is %q": "by には server か tool を指定してください（現在の値 %q）",
+	"step is too short: %d seconds would make %d steps of that time, and %d is the most; take at least %d seconds, or a later since": "step が短すぎます。%d 秒では %d 区間になりますが、上限は %d 区間です。%d 秒以上にするか、since を後の時刻にしてください",
+	"It read about %s tokens of a stored answer.": "保存された応答のうち、約 %s トークンを読みました。",
 }

@@ -136,7 +136,7 @@ func TestDoor(t *testing.T) {
 				}
 			})
 		}
-		for _, path := range []string{"/mcp", "/mcp/", "/mcp/s/fault", "/sse", "/sse/s/fault", "/messages", "/messages?sessionId=x", "/v1/", "/v1/tools", "/v1/tools/fault__echo", "/v1/servers", "/v1/servers/fault", "/metrics", "/tools", "/nothing", "/health/", "/debug/pprof/", "/ui/", "/favicon.ico"} {
+		for _, path := range []string{"/mcp", "/mcp/", "/mcp/s/fault", "/sse", "/sse/s/fault", "/messages", "/messages?sessionId=x", "/v1/", "/v1/tools", "/v1/tools/fault__echo", "/v1/servers", "/v1/servers/fault", "/metrics", "/tools", "/nothing", "/health/", "/debug/pprof/", "/favicon.ico"} {
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPut, http.MethodOptions} {
 				r := request{method: method, path: path, header: headers()}
 				r.header["Authorization"] = nil
@@ -153,6 +153,15 @@ func TestDoor(t *testing.T) {
 			}
 			r.method = http.MethodPost
 			send(t, r, http.StatusUnauthorized)
+		}
+		for path, post := range map[string]int{"/ui/": http.StatusMethodNotAllowed, "/ui/session": http.StatusForbidden, "/ui/link": http.StatusUnauthorized} {
+			r := request{method: http.MethodGet, path: path, header: headers()}
+			r.header["Authorization"] = nil
+			if got := send(t, r, http.StatusOK); strings.Contains(string(got.body), "fault") {
+				t.Errorf("%s tells strangers about servers: %s", path, got.body)
+			}
+			r.method = http.MethodPost
+			send(t, r, post)
 		}
 		// Clients look for an authorization server before they have a token;
 		// anything but a plain 404 sends them into a sign-in that does not exist.

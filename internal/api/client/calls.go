@@ -123,6 +123,40 @@ type CallSum struct {
 	TokensSaved int64   `json:"tokensSaved,omitempty" doc:"About how many tokens models were spared by outlines of large answers, less what they read with read_result."`
 }
 
+// CallSeries is how calls went over time.
+type CallSeries struct {
+	From        time.Time    `json:"from" doc:"When the first step begins."`
+	StepSeconds int64        `json:"stepSeconds" doc:"How long a step is."`
+	Total       []CallStep   `json:"total" doc:"All calls: one for each step, the oldest first, also where there was no call."`
+	Groups      []CallCourse `json:"groups" doc:"With by: the servers or tools with the most calls."`
+	History     HistoryState `json:"history"`
+}
+
+// CallCourse is how the calls of one server or tool went over time.
+type CallCourse struct {
+	Server string     `json:"server,omitempty"`
+	Tool   string     `json:"tool,omitempty"`
+	Calls  int        `json:"calls" doc:"Of all steps."`
+	Steps  []CallStep `json:"steps" doc:"As total."`
+}
+
+// CallStep is what the calls that ended in a step add up to.
+type CallStep struct {
+	Calls       int     `json:"calls"`
+	Errors      int     `json:"errors" doc:"Calls whose outcome is not ok."`
+	P50Millis   float64 `json:"p50Millis" doc:"Half of the calls took no longer. 0 without calls."`
+	P95Millis   float64 `json:"p95Millis" doc:"Of 100 calls, 95 took no longer. 0 without calls."`
+	TokensIn    int64   `json:"tokensIn"`
+	TokensOut   int64   `json:"tokensOut"`
+	TokensSaved int64   `json:"tokensSaved" doc:"About how many tokens models were spared by outlines of large answers."`
+}
+
+// The groups of a CallSeries.
+const (
+	ByServer = "server"
+	ByTool   = "tool"
+)
+
 // CallFilter selects calls. Zero values select all.
 type CallFilter struct {
 	Client, Server, Tool, Outcome string

@@ -15,6 +15,7 @@ type Tool struct {
 	Description string          `json:"description" doc:"The server's description, or the better one that was set."`
 	Parameters  []Parameter     `json:"parameters" doc:"The first level of the input schema, as a list."`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty" doc:"The input schema as modern MCP clients see it: a JSON Schema."`
+	Annotations json.RawMessage `json:"annotations,omitempty" doc:"What the server says of the tool: title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint."`
 	Version     string          `json:"version" doc:"1.0.0 unless another one was set."`
 	Enabled     bool            `json:"enabled" doc:"A disabled tool is not listed to MCP clients and cannot be called."`
 	Tags        []string        `json:"tags"`

@@ -50,6 +50,7 @@ export const short = (n: number): string =>
 
 /** took writes a duration as people say it: 4 ms, 1.4 s, 2 min. */
 export function took(millis: number): string {
+	if (millis < 0.05) return "0 ms";
 	if (millis < 1) return `${millis.toFixed(1)} ms`;
 	if (millis < 1000) return `${Math.round(millis)} ms`;
 	if (millis < 60_000) return `${(millis / 1000).toFixed(millis < 10_000 ? 1 : 0)} s`;

@@ -3,6 +3,7 @@ import {
 	type ComponentProps,
 	type CSSProperties,
 	createContext,
+	Fragment,
 	type ReactNode,
 	type RefObject,
 	useContext,
@@ -260,6 +261,14 @@ export function Loaded<T>({
 	if (query.data !== undefined) return children(query.data);
 	if (query.error) return <Problem error={query.error} retry={() => void query.refetch()} />;
 	return <Loading rows={rows} />;
+}
+
+/** Rich is a translated text whose values in braces are elements. */
+export function Rich({ text, values }: { text: string; values: Record<string, ReactNode> }) {
+	return text.split(/\{(\w+)\}/).map((part, i) =>
+		// biome-ignore lint/suspicious/noArrayIndexKey: parts of one text stay in their order
+		i % 2 === 1 ? <Fragment key={i}>{values[part]}</Fragment> : part,
+	);
 }
 
 /** CopyButton copies a text and says so. */

@@ -20,4 +20,12 @@ export default {
 	"Which form": "形式",
 	"Name of another member": "ほかの項目の名前",
 	"This is not JSON yet: {why}": "まだ JSON になっていません: {why}",
+	"Find in this call": "この呼び出しの中を検索",
+	"not found": "なし",
+	"The place before": "前の箇所",
+	"The next place": "次の箇所",
+	"The answer is empty.": "応答は空です。",
+	"Image of the answer": "応答の画像",
+	bytes: "バイト",
+	"{n} more rows": "残り {n} 行",
 } as Record<string, string>;

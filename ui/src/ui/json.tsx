@@ -8,12 +8,30 @@ export function Json({ value, className, max = 200_000 }: { value: unknown; clas
 	return <JsonText text={text.length > max ? `${text.slice(0, max)}\n…` : text} className={className} />;
 }
 
+const redacted = /(\[redacted:[^\]\n]{1,100}\])/;
+
+/** marked is a text in which the places are marked where something was taken out; they
+ * name the rule by which it was. */
+export function marked(text: string): ReactNode {
+	if (!text.includes("[redacted:")) return text;
+	return text.split(redacted).map((part, i) =>
+		i % 2 === 1 ? (
+			// biome-ignore lint/suspicious/noArrayIndexKey: parts of one text stay in their order
+			<mark key={i} className="rounded-sm bg-warn-soft px-1 text-warn">
+				{part}
+			</mark>
+		) : (
+			part
+		),
+	);
+}
+
 const token = /("(?:[^"\\\n]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 
 /** JsonText shows a text that is JSON, character by character as it is. */
 export function JsonText({ text, className }: { text: string; className?: string }) {
 	const parts = useMemo(() => {
-		if (text.length > 300_000) return [text];
+		if (text.length > 300_000) return text;
 		const out: ReactNode[] = [];
 		let end = 0;
 		for (const found of text.matchAll(token)) {
@@ -21,7 +39,7 @@ export function JsonText({ text, className }: { text: string; className?: string
 			const colour = found[2] ? "text-accent" : found[1] ? "text-ok" : "text-warn";
 			out.push(
 				<span key={found.index} className={colour}>
-					{found[1] ?? found[0]}
+					{found[1] ? marked(found[1]) : found[0]}
 				</span>,
 			);
 			if (found[2]) out.push(<Fragment key={`${found.index}c`}>{found[2]}</Fragment>);

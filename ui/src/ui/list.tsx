@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef } from "react";
 import { cx } from "./basics";
 
 export type Column<T> = {
@@ -27,6 +27,9 @@ export function List<T>({
 	onEnd,
 	empty,
 	rowClass,
+	onAway,
+	scrollRef,
+	children,
 }: {
 	rows: T[];
 	columns: Column<T>[];
@@ -42,8 +45,15 @@ export function List<T>({
 	onEnd?: () => void;
 	empty?: ReactNode;
 	rowClass?: (row: T) => string | false | undefined;
+	/** Told when its reader leaves the top, and comes back. */
+	onAway?: (away: boolean) => void;
+	/** The part that scrolls. */
+	scrollRef?: RefObject<HTMLDivElement | null>;
+	/** What stands above the rows, such as a pill that says that there are new ones. */
+	children?: ReactNode;
 }) {
-	const scroller = useRef<HTMLDivElement>(null);
+	const own = useRef<HTMLDivElement>(null);
+	const scroller = scrollRef ?? own;
 	const virtual = useVirtualizer({
 		count: rows.length,
 		getScrollElement: () => scroller.current,
@@ -80,69 +90,79 @@ export function List<T>({
 		}
 	};
 	return (
-		<div
-			role="table"
-			aria-label={label}
-			aria-rowcount={rows.length + 1}
-			className="overflow-hidden rounded-lg border border-line bg-surface"
-			style={{ "--wide": wide, "--narrow": narrow } as React.CSSProperties}
-		>
-			<div role="rowgroup">
-				<div role="row" className={cx(grid, "h-8 border-line border-b font-medium text-faint text-xs")}>
-					{columns.map((c) => (
-						<div key={c.id} role="columnheader" className={cellClass(c)}>
-							{c.title}
-						</div>
-					))}
-				</div>
-			</div>
-			{rows.length === 0 && empty}
+		<div className="relative overflow-hidden rounded-lg border border-line bg-surface">
+			{children}
 			<div
-				ref={scroller}
-				role="rowgroup"
-				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
-				tabIndex={0}
-				data-list
+				role="table"
 				aria-label={label}
-				onKeyDown={onKeyDown}
-				className="relative overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
-				style={{ maxHeight: height, overflowAnchor: "none" }}
+				aria-rowcount={rows.length + 1}
+				style={{ "--wide": wide, "--narrow": narrow } as React.CSSProperties}
 			>
-				<div style={{ height: virtual.getTotalSize(), position: "relative" }}>
-					{items.map((item) => {
-						const row = rows[item.index]!;
-						const key = rowKey(row);
-						return (
-							// biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
-							<div
-								key={key}
-								role="row"
-								aria-rowindex={item.index + 2}
-								aria-selected={key === selected}
-								onClick={
-									onOpen &&
-									((event) => {
-										if (!(event.target as Element).closest("a,button,input,[data-own]")) onOpen(row);
-									})
-								}
-								className={cx(
-									grid,
-									"absolute inset-x-0 h-9 border-line",
-									item.index < rows.length - 1 && "border-b",
-									onOpen && "cursor-pointer",
-									key === selected ? "bg-accent-soft" : "hover:bg-sunken",
-									rowClass?.(row),
-								)}
-								style={{ transform: `translateY(${item.start}px)` }}
-							>
-								{columns.map((c) => (
-									<div key={c.id} role="cell" className={cellClass(c)}>
-										{c.cell(row)}
-									</div>
-								))}
+				<div role="rowgroup">
+					<div role="row" className={cx(grid, "h-8 border-line border-b font-medium text-faint text-xs")}>
+						{columns.map((c) => (
+							<div key={c.id} role="columnheader" className={cellClass(c)}>
+								{c.title}
 							</div>
-						);
-					})}
+						))}
+					</div>
+				</div>
+				{rows.length === 0 && (
+					<div role="rowgroup">
+						<div role="row">
+							<div role="cell">{empty}</div>
+						</div>
+					</div>
+				)}
+				<div
+					ref={scroller}
+					role="rowgroup"
+					hidden={rows.length === 0}
+					// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+					tabIndex={0}
+					data-list
+					aria-label={label}
+					onKeyDown={onKeyDown}
+					onScroll={onAway && ((event) => onAway(event.currentTarget.scrollTop > 0))}
+					className="relative overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
+					style={{ maxHeight: height, overflowAnchor: "none" }}
+				>
+					<div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+						{items.map((item) => {
+							const row = rows[item.index]!;
+							const key = rowKey(row);
+							return (
+								// biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
+								<div
+									key={key}
+									role="row"
+									aria-rowindex={item.index + 2}
+									aria-selected={key === selected}
+									onClick={
+										onOpen &&
+										((event) => {
+											if (!(event.target as Element).closest("a,button,input,[data-own]")) onOpen(row);
+										})
+									}
+									className={cx(
+										grid,
+										"absolute inset-x-0 h-9 border-line",
+										item.index < rows.length - 1 && "border-b",
+										onOpen && "cursor-pointer",
+										key === selected ? "bg-accent-soft" : "hover:bg-sunken",
+										rowClass?.(row),
+									)}
+									style={{ transform: `translateY(${item.start}px)` }}
+								>
+									{columns.map((c) => (
+										<div key={c.id} role="cell" className={cellClass(c)}>
+											{c.cell(row)}
+										</div>
+									))}
+								</div>
+							);
+						})}
+					</div>
 				</div>
 			</div>
 		</div>

@@ -1,6 +1,248 @@
-import { Json } from "./json";
+import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { bytes, number, t } from "../lang";
+import { Button } from "./basics";
+import { Json, marked } from "./json";
 
-/** Result shows what a tool answered. */
-export default function Result({ result }: { result: unknown }) {
-	return <Json value={result} />;
+const Markdown = lazy(() => import("./markdown"));
+
+type Block = {
+	type?: string;
+	text?: string;
+	data?: string;
+	mimeType?: string;
+	uri?: string;
+	blob?: string;
+	name?: string;
+	title?: string;
+	description?: string;
+	resource?: Block;
+	content?: Block | Block[];
+	role?: string;
+};
+
+/** Result shows what a tool, a prompt or a resource answered as people would like to see
+ * it: text, Markdown, images, tables. Everything in it is text of others. */
+export default function Result({ result: value }: { result: unknown }) {
+	const result = (value ?? {}) as {
+		content?: Block[];
+		contents?: Block[];
+		messages?: Block[];
+		structuredContent?: unknown;
+		isError?: boolean;
+		code?: number;
+		message?: string;
+	};
+	const blocks = [result.content, result.contents, result.messages].flatMap((list) =>
+		Array.isArray(list) ? list : [],
+	);
+	const structured = result.structuredContent;
+	// Servers send what is structured a second time, as text.
+	const same = structured === undefined ? undefined : JSON.stringify(structured);
+	const shown = blocks.filter((block) => {
+		if (same === undefined || block?.type !== "text" || typeof block.text !== "string") return true;
+		return JSON.stringify(parsed(block.text)) !== same;
+	});
+	if (typeof result.message === "string" && typeof result.code === "number")
+		return (
+			<div className="px-4 py-3 break-words whitespace-pre-wrap text-bad">
+				{marked(result.message)} <span className="text-muted">({result.code})</span>
+			</div>
+		);
+	if (shown.length === 0 && structured === undefined) {
+		if (blocks.length === 0 && !Array.isArray(result.content)) return <Json value={value} />;
+		return <p className="px-4 py-3 text-muted">{t("The answer is empty.")}</p>;
+	}
+	return (
+		<div className="flex flex-col divide-y divide-line">
+			{structured !== undefined && <Value value={structured} />}
+			{shown.map((block, i) => (
+				// biome-ignore lint/suspicious/noArrayIndexKey: blocks stay in their order
+				<Part key={i} block={block} bad={result.isError} />
+			))}
+		</div>
+	);
+}
+
+function Part({ block, bad }: { block: Block; bad?: boolean }): ReactNode {
+	if (typeof block !== "object" || block === null) return <Json value={block} />;
+	if (block.content && typeof block.content === "object")
+		return (
+			<div>
+				{block.role && <div className="px-4 pt-3 font-medium text-muted text-xs">{block.role}</div>}
+				{[block.content].flat().map((one, i) => (
+					// biome-ignore lint/suspicious/noArrayIndexKey: blocks stay in their order
+					<Part key={i} block={one} />
+				))}
+			</div>
+		);
+	if (block.resource)
+		return (
+			<div>
+				<div className="px-4 pt-3 font-medium text-muted text-xs break-all">{block.resource.uri}</div>
+				<Part block={block.resource} />
+			</div>
+		);
+	if (typeof block.text === "string") return <Text text={block.text} bad={bad} kind={block.mimeType} />;
+	const data = block.data ?? block.blob;
+	if (typeof data === "string" && /^image\/[\w.+-]+$/.test(block.mimeType ?? ""))
+		return (
+			<figure className="px-4 py-3">
+				<img
+					src={`data:${block.mimeType};base64,${data}`}
+					alt={t("Image of the answer")}
+					className="max-h-[480px] max-w-full rounded-md border border-line bg-sunken"
+				/>
+				<figcaption className="mt-1 text-faint text-xs">
+					{block.mimeType} · {bytes(Math.round((data.length * 3) / 4))}
+				</figcaption>
+			</figure>
+		);
+	if (typeof data === "string")
+		return (
+			<p className="px-4 py-3 text-muted">
+				{block.uri ?? block.type} · {block.mimeType ?? t("bytes")} · {bytes(Math.round((data.length * 3) / 4))}
+			</p>
+		);
+	if (block.type === "resource_link")
+		return (
+			<p className="px-4 py-3 break-words">
+				<b>{block.title ?? block.name}</b> <code className="break-all text-muted">{block.uri}</code>
+				{block.description && <span className="block text-muted">{block.description}</span>}
+			</p>
+		);
+	return <Json value={block} />;
+}
+
+function parsed(text: string): unknown {
+	const first = text.trimStart()[0];
+	if ((first !== "{" && first !== "[") || text.length > 2_000_000) return undefined;
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
+	}
+}
+
+// A heading, a list, a fence, a table, a link or bold words.
+const likeMarkdown = /^#{1,6} \S|^ {0,3}(?:[-*]|\d+\.) \S|^```|^\|.+\|$|\[[^\]\n]+\]\([^)\s]+\)|\*\*[^*\n]+\*\*/m;
+const longest = 200_000;
+
+function Text({ text, bad, kind }: { text: string; bad?: boolean; kind?: string }) {
+	const value = useMemo(() => parsed(text), [text]);
+	if (value !== undefined) return <Value value={value} />;
+	const cut = text.length > longest ? `${text.slice(0, longest)}\n…` : text;
+	const plain = (
+		<div
+			// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+			tabIndex={0}
+			className={`max-h-[560px] overflow-auto px-4 py-3 break-words whitespace-pre-wrap ${bad ? "text-bad" : ""}`}
+		>
+			{marked(cut)}
+		</div>
+	);
+	if (bad || (kind !== "text/markdown" && !likeMarkdown.test(cut))) return plain;
+	return (
+		<Suspense fallback={plain}>
+			<div
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+				tabIndex={0}
+				className="max-h-[560px] overflow-auto px-4 py-3"
+			>
+				<Markdown text={cut} />
+			</div>
+		</Suspense>
+	);
+}
+
+/** Value shows rows of JSON as a table, and everything else as JSON. */
+function Value({ value }: { value: unknown }) {
+	const rows = rowsOf(value);
+	if (!rows) return <Json value={value} />;
+	const rest = value && !Array.isArray(value) ? Object.entries(value).filter(([, one]) => one !== rows) : [];
+	return (
+		<div>
+			{rest.length > 0 && <Json value={Object.fromEntries(rest)} className="pb-0!" />}
+			<Table rows={rows} />
+		</div>
+	);
+}
+
+type Record_ = Record<string, unknown>;
+
+/** rowsOf is the list of objects that a value is, or has; undefined for none. */
+function rowsOf(value: unknown): Record_[] | undefined {
+	const isRows = (list: unknown): list is Record_[] =>
+		Array.isArray(list) &&
+		list.length > 0 &&
+		list.every((row) => typeof row === "object" && row !== null && !Array.isArray(row));
+	if (isRows(value)) return value;
+	if (typeof value !== "object" || value === null) return undefined;
+	const lists = Object.values(value).filter(isRows);
+	return lists.length === 1 ? lists[0] : undefined;
+}
+
+const mostColumns = 12;
+
+function Table({ rows }: { rows: Record_[] }) {
+	const [shown, setShown] = useState(50);
+	const columns = useMemo(() => {
+		const names = new Set<string>();
+		for (const row of rows.slice(0, 100)) for (const name of Object.keys(row)) names.add(name);
+		return [...names].slice(0, mostColumns);
+	}, [rows]);
+	return (
+		<div
+			// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+			tabIndex={0}
+			className="max-h-[560px] overflow-auto"
+		>
+			<table className="w-full border-collapse text-sm">
+				<thead className="sticky top-0 bg-surface">
+					<tr>
+						{columns.map((name) => (
+							<th
+								key={name}
+								scope="col"
+								className="h-8 border-line border-b px-4 text-left font-medium text-faint text-xs"
+							>
+								{name}
+							</th>
+						))}
+					</tr>
+				</thead>
+				<tbody>
+					{rows.slice(0, shown).map((row, i) => (
+						// biome-ignore lint/suspicious/noArrayIndexKey: rows stay in their order
+						<tr key={i} className="border-line not-last:border-b">
+							{columns.map((name) => (
+								<td
+									key={name}
+									className={typeof row[name] === "number" ? "num px-4 py-1.5" : "line max-w-80 px-4 py-1.5 align-top"}
+								>
+									{cell(row[name])}
+								</td>
+							))}
+						</tr>
+					))}
+				</tbody>
+			</table>
+			{rows.length > shown && (
+				<Button look="quiet" size="small" className="m-2" onClick={() => setShown(shown + 200)}>
+					{t("{n} more rows", { n: number(rows.length - shown) })}
+				</Button>
+			)}
+		</div>
+	);
+}
+
+function cell(value: unknown): ReactNode {
+	if (value === undefined || value === null) return <span className="text-faint">–</span>;
+	if (typeof value === "string") return <span title={value}>{marked(value)}</span>;
+	if (typeof value === "number") return String(value);
+	const text = JSON.stringify(value);
+	return (
+		<code title={text} className="text-xs">
+			{marked(text)}
+		</code>
+	);
 }

@@ -1,3 +1,304 @@
-export default function Unbuilt() {
-	return null;
+import { Ban, Download, Plus, Power, Upload, Workflow as WorkflowIcon } from "lucide-react";
+import { useRef, useState } from "react";
+import { useLocation, useSearchParams } from "wouter";
+import { query, refresh, root, type S } from "@/api/client";
+import { ago, t, tn, whole } from "@/lang";
+import { createWorkflow } from "@/pages/workflow/definition";
+import { useSession } from "@/shell/app";
+import {
+	Button,
+	Chip,
+	type Column,
+	Confirm,
+	complain,
+	Dot,
+	Empty,
+	List,
+	Loaded,
+	Page,
+	SearchBox,
+	Switch,
+	say,
+	type Tone,
+} from "@/ui";
+import { Gallery } from "./gallery";
+
+/** Workflows lists what happens around calls, in the order in which it happens. */
+export default function Workflows() {
+	const [, go] = useLocation();
+	const [params, setParams] = useSearchParams();
+	const { admin } = useSession();
+	const workflows = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	const enable = query.useMutation("post", "/v1/workflows/{id}/enable");
+	const disable = query.useMutation("post", "/v1/workflows/{id}/disable");
+	const [selected, select] = useState<string>();
+	const file = useRef<HTMLInputElement>(null);
+	const bring = query.useMutation("post", "/v1/workflows/import");
+	const text = params.get("text") ?? "";
+	const open = (id: string) => go(`/workflows/${encodeURIComponent(id)}`);
+	const set = (name: string, value: string | null) =>
+		setParams(
+			(old) => {
+				if (value) old.set(name, value);
+				else old.delete(name);
+				return old;
+			},
+			{ replace: true },
+		);
+
+	const flip = (workflow: S["Workflow"], on: boolean) =>
+		(on ? enable : disable).mutate({ params: { path: { id: workflow.id } }, body: {} } as never, {
+			onSettled: () => refresh("/v1/workflows", "/v1/workflows/{id}"),
+			onError: complain,
+		});
+	const read = async (files: FileList | null) => {
+		for (const one of files ?? []) {
+			try {
+				const done = await bring.mutateAsync({ body: JSON.parse(await one.text()) });
+				say(
+					tn(done.workflows.length, "{n} workflow is imported, as a draft.", "{n} workflows are imported, as drafts."),
+				);
+			} catch (error) {
+				complain(
+					error instanceof SyntaxError ? t("{name} is not JSON: {why}", { name: one.name, why: error.message }) : error,
+				);
+			}
+		}
+		refresh("/v1/workflows");
+	};
+	const create = () =>
+		void createWorkflow()
+			.then((id) => {
+				refresh("/v1/workflows");
+				open(id);
+			})
+			.catch(complain);
+
+	if (!admin)
+		return (
+			<Page title={t("Workflows")}>
+				<Empty icon={<Ban />} title={t("Only an administrator sees the workflows.")} />
+			</Page>
+		);
+
+	const columns: Column<S["Workflow"]>[] = [
+		{
+			id: "state",
+			title: t("State"),
+			width: "136px",
+			cell: (workflow) => {
+				const { tone, word } = stateOf(workflow);
+				return (
+					<span className="flex items-center gap-2">
+						<Dot tone={tone} />
+						{word}
+					</span>
+				);
+			},
+		},
+		{
+			id: "name",
+			title: t("Name"),
+			width: "minmax(0,1fr)",
+			cell: (workflow) => (
+				<>
+					<b className="font-medium">{workflow.name}</b>
+					{workflow.description && <span className="ml-2 text-muted">{workflow.description}</span>}
+				</>
+			),
+		},
+		{
+			id: "around",
+			title: t("Around"),
+			width: "128px",
+			wide: true,
+			cell: (workflow) => <code className="text-muted">{workflow.workflowType}</code>,
+		},
+		{
+			id: "version",
+			title: t("Version"),
+			width: "136px",
+			wide: true,
+			cell: (workflow) => (
+				<span className="text-muted">
+					{workflow.runningVersion ? `v${workflow.runningVersion}` : "–"}
+					{workflow.newestVersion !== workflow.runningVersion && ` · ${t("draft v{n}", { n: workflow.newestVersion })}`}
+				</span>
+			),
+		},
+		{
+			id: "changed",
+			title: t("Changed"),
+			width: "104px",
+			right: true,
+			wide: true,
+			cell: (workflow) => (
+				<span className="text-muted" title={whole(workflow.updatedAt)}>
+					{ago(workflow.updatedAt)}
+				</span>
+			),
+		},
+		{
+			id: "switch",
+			title: <span className="sr-only">{t("On or off")}</span>,
+			width: "64px",
+			right: true,
+			cell: (workflow) => (
+				<Switch
+					on={workflow.enabled}
+					disabled={!workflow.enabled && workflow.problemCount > 0}
+					label={
+						workflow.enabled
+							? t("Switch {name} off", { name: workflow.name })
+							: t("Switch {name} on", { name: workflow.name })
+					}
+					onChange={(on) => flip(workflow, on)}
+				/>
+			),
+		},
+	];
+
+	return (
+		<Page
+			title={t("Workflows")}
+			actions={
+				<>
+					<KillSwitch off={workflows.data?.off ?? false} />
+					<Button onClick={() => file.current?.click()} busy={bring.isPending}>
+						<Upload />
+						{t("Import")}
+					</Button>
+					<a
+						href={new URL("v1/workflows/export", root).href}
+						download="workflows.json"
+						className="inline-flex h-8 items-center gap-2 rounded-md border border-line-strong bg-surface px-3 font-medium text-sm hover:bg-sunken [&_svg]:size-4"
+					>
+						<Download />
+						{t("Export")}
+					</a>
+					<Button onClick={() => set("template", "all")}>{t("From a template")}</Button>
+					<Button look="primary" onClick={create}>
+						<Plus />
+						{t("New workflow")}
+					</Button>
+					<input
+						ref={file}
+						type="file"
+						accept=".json,application/json"
+						multiple
+						hidden
+						onChange={(event) => {
+							void read(event.target.files);
+							event.target.value = "";
+						}}
+					/>
+				</>
+			}
+		>
+			<Loaded query={workflows}>
+				{(data) => {
+					if (data.workflows.length === 0)
+						return (
+							<>
+								<Empty icon={<WorkflowIcon />} title={t("Decide what happens around a tool call")}>
+									{t(
+										"Redact, block, rewrite, answer or ask a person first. A workflow runs around a call; it never starts by itself. For schedules use cron and genkan call, or n8n.",
+									)}
+								</Empty>
+								<Gallery onMade={open} />
+							</>
+						);
+					const shown = data.workflows.filter((workflow) =>
+						`${workflow.name} ${workflow.id} ${workflow.description ?? ""}`.toLowerCase().includes(text.toLowerCase()),
+					);
+					return (
+						<>
+							<SearchBox
+								className="mb-2 w-full sm:w-80"
+								label={t("Filter by name")}
+								value={text}
+								onChange={(value) => set("text", value)}
+							/>
+							<List
+								label={t("Workflows")}
+								rows={shown}
+								columns={columns}
+								rowKey={(workflow) => workflow.id}
+								selected={selected}
+								onSelect={select}
+								onOpen={(workflow) => open(workflow.id)}
+								height="calc(100dvh - 180px)"
+								empty={<p className="px-4 py-8 text-center text-muted">{t("No workflow matches.")}</p>}
+							/>
+							<p className="mt-2 text-faint text-xs">{t("The first sees a call first and its answer last.")} </p>
+						</>
+					);
+				}}
+			</Loaded>
+			{params.get("template") && (
+				<Gallery
+					asked={params.get("template") === "all" ? undefined : params.get("template")!}
+					onMade={open}
+					onClose={() => set("template", null)}
+				/>
+			)}
+		</Page>
+	);
+}
+
+function stateOf(workflow: S["Workflow"]): { tone: Tone; word: string } {
+	if (workflow.problemCount > 0 && !workflow.enabled)
+		return { tone: "bad", word: tn(workflow.problemCount, "{n} problem", "{n} problems") };
+	if (!workflow.enabled) return { tone: "idle", word: t("Draft") };
+	if (workflow.mode === "shadow") return { tone: "accent", word: t("Watches") };
+	return { tone: "ok", word: t("Runs") };
+}
+
+/** KillSwitch turns all workflows off at once. It is always in sight. */
+export function KillSwitch({ off }: { off: boolean }) {
+	const [asking, ask] = useState(false);
+	const flip = query.useMutation("put", "/v1/workflows/switch");
+	const turn = (on: boolean) =>
+		flip.mutate(
+			{ body: { on } },
+			{
+				onError: complain,
+				onSuccess: () => {
+					ask(false);
+					refresh("/v1/workflows", "/v1/workflows/switch");
+				},
+			},
+		);
+	if (off)
+		return (
+			<span className="flex items-center gap-2">
+				<Chip tone="bad">{t("All workflows are off")}</Chip>
+				<Button busy={flip.isPending} onClick={() => turn(true)}>
+					<Power />
+					{t("Turn them on")}
+				</Button>
+			</span>
+		);
+	return (
+		<>
+			<Button look="danger" onClick={() => ask(true)}>
+				<Power />
+				{t("Kill switch")}
+			</Button>
+			{asking && (
+				<Confirm
+					title={t("Turn all workflows off?")}
+					action={t("Turn them off")}
+					danger
+					busy={flip.isPending}
+					onClose={() => ask(false)}
+					onConfirm={() => turn(false)}
+				>
+					{t(
+						"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Runs that have begun go on.",
+					)}
+				</Confirm>
+			)}
+		</>
+	);
 }

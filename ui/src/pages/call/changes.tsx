@@ -1,0 +1,151 @@
+import { Link } from "wouter";
+import type { S } from "@/api/client";
+import { t, took } from "@/lang";
+import { Cap, Card, Chip, cx, Empty, marked } from "@/ui";
+
+type Op = { op: string; path: string; from?: string; value?: unknown };
+
+/** changesOf counts the nodes that changed something or had something to say. */
+export const changesOf = (call: S["CallDetails"]): number =>
+	(call.workflows ?? []).flatMap((trace) => trace.steps).filter(worthShowing).length;
+
+const worthShowing = (step: S["WorkflowStep"]) =>
+	(Array.isArray(step.patch) && step.patch.length > 0) || step.error || (step.console?.length ?? 0) > 0;
+
+/** Changes shows what each node of each workflow did to the call and to its answer. */
+export function Changes({ call }: { call: S["CallDetails"] }) {
+	if (!call.workflows?.length)
+		return (
+			<Empty title={t("No workflow ran around this call.")}>
+				{t("Or it was too long ago: what nodes did is known of the last calls since Genkan started.")}
+			</Empty>
+		);
+	// What is replaced is known as long as it is in the request. An answer is kept as it
+	// was in the end.
+	let document: unknown = { request: { params: call.request?.json } };
+	return (
+		<div className="flex flex-col gap-3">
+			{call.workflows.map((trace) => (
+				<Card key={`${trace.workflow} ${trace.startedAt}`} className="overflow-hidden">
+					<Cap>
+						<span className="flex items-center gap-2">
+							<Link
+								href={`/workflows/${encodeURIComponent(trace.workflow)}?call=${encodeURIComponent(call.id)}`}
+								className="font-medium text-text hover:underline"
+							>
+								{trace.workflow}
+							</Link>
+							{t("version {n}", { n: trace.version })}
+							{trace.mode === "shadow" && <Chip>{t("only watches")}</Chip>}
+							{trace.detached && <Chip>{t("beside the call")}</Chip>}
+						</span>
+						<span className="tabular">
+							{trace.outcome} · {took(trace.tookMillis)}
+						</span>
+					</Cap>
+					<ol>
+						{trace.steps.map((step, i) => {
+							const patch = Array.isArray(step.patch) ? (step.patch as Op[]) : [];
+							const lines = patch.map((op) => {
+								const before = op.op === "add" ? undefined : valueAt(document, op.path);
+								document = applied(document, op);
+								return { op, before };
+							});
+							return (
+								// biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
+								<li key={i} className="border-line border-b px-4 py-2.5 last:border-0">
+									<div className="flex items-center gap-2">
+										<span className="font-medium">{step.node}</span>
+										<span className="text-muted">{step.type}</span>
+										<span
+											className={cx("text-xs", ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad")}
+										>
+											{step.status}
+											{step.handle && step.handle !== "out" && ` → ${step.handle}`}
+										</span>
+										<span className="num ml-auto text-muted text-xs">{took(step.runMillis)}</span>
+									</div>
+									{lines.length > 0 && (
+										<div className="mt-2 overflow-hidden rounded-md border border-line font-mono text-xs">
+											{lines.map(({ op, before }, j) => (
+												// biome-ignore lint/suspicious/noArrayIndexKey: changes stay in their order
+												<div key={j} className="border-line not-first:border-t">
+													<div className="bg-sunken px-3 py-1 text-muted break-all">{op.path}</div>
+													{before !== undefined && <Line sign="-" value={before} />}
+													{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} />}
+													{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} />}
+												</div>
+											))}
+										</div>
+									)}
+									{step.console?.map((line, j) => (
+										// biome-ignore lint/suspicious/noArrayIndexKey: lines stay in their order
+										<div key={j} className="mt-1 font-mono text-muted text-xs break-words whitespace-pre-wrap">
+											{line.level}: {marked(line.text)}
+										</div>
+									))}
+									{step.error && (
+										<div className="mt-1 break-words whitespace-pre-wrap text-bad">
+											{marked(step.error)}
+											{step.line ? ` (${t("line {n}", { n: step.line })})` : ""}
+										</div>
+									)}
+								</li>
+							);
+						})}
+					</ol>
+				</Card>
+			))}
+		</div>
+	);
+}
+
+function Line({ sign, value }: { sign: "+" | "-"; value: unknown }) {
+	const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+	return (
+		<div className={cx("flex gap-2 px-3 py-0.5", sign === "+" ? "bg-ok-soft" : "bg-bad-soft")}>
+			<span className={sign === "+" ? "text-ok" : "text-bad"}>{sign}</span>
+			<span className="min-w-0 break-words whitespace-pre-wrap">{marked((text ?? "").slice(0, 20_000))}</span>
+		</div>
+	);
+}
+
+const keysOf = (path: string) =>
+	path
+		.split("/")
+		.slice(1)
+		.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
+
+function valueAt(document: unknown, path: string): unknown {
+	let value = document;
+	for (const key of keysOf(path)) {
+		if (typeof value !== "object" || value === null) return undefined;
+		value = (value as Record<string, unknown>)[key];
+	}
+	return value;
+}
+
+/** applied is a document after one operation of a JSON Patch. What it does not know, it
+ * leaves. */
+function applied(document: unknown, { op, path, value }: Op): unknown {
+	const change = (node: unknown, keys: string[]): unknown => {
+		const [key, ...rest] = keys;
+		if (key === undefined) return value;
+		if (typeof node !== "object" || node === null) return node;
+		if (Array.isArray(node)) {
+			const copy = [...node];
+			const at = key === "-" ? copy.length : Number(key);
+			if (rest.length > 0) copy[at] = change(copy[at], rest);
+			else if (op === "add") copy.splice(at, 0, value);
+			else if (op === "remove") copy.splice(at, 1);
+			else copy[at] = value;
+			return copy;
+		}
+		const copy: Record<string, unknown> = { ...node };
+		if (rest.length > 0) copy[key] = change(copy[key], rest);
+		else if (op === "remove") delete copy[key];
+		else copy[key] = value;
+		return copy;
+	};
+	return change(document, keysOf(path));
+}

@@ -1,0 +1,81 @@
+import { useEffect, useRef, useState } from "react";
+import { query, refresh, type S } from "@/api/client";
+import { t } from "@/lang";
+import { Button, Card, complain, Dot, JsonText, Rich, say } from "@/ui";
+import { clientName, toolName } from "./words";
+
+/** Approvals are the calls that wait for a person, with what they would do. */
+export function Approvals({ waiting }: { waiting: boolean }) {
+	const { data } = query.useQuery("get", "/v1/approvals", {}, { refetchInterval: 3000 });
+	const ref = useRef<HTMLElement>(null);
+	const some = (data?.approvals.length ?? 0) > 0;
+	useEffect(() => {
+		if (waiting && some) ref.current?.querySelector("button")?.focus();
+	}, [waiting, some]);
+	if (!data || (!some && !waiting)) return null;
+	return (
+		<section ref={ref} aria-label={t("Calls that wait for you")} className="mb-4 flex flex-col gap-3">
+			{data.approvals.map((approval) => (
+				<Approval key={approval.id} approval={approval} />
+			))}
+			{!some && <p className="text-muted">{t("No call waits for you.")}</p>}
+		</section>
+	);
+}
+
+function Approval({ approval }: { approval: S["Approval"] }) {
+	const decide = query.useMutation("post", "/v1/approvals/{id}");
+	const [left, setLeft] = useState("");
+	useEffect(() => {
+		const count = () => {
+			const seconds = Math.max(0, Math.round((Date.parse(approval.expiresAt) - Date.now()) / 1000));
+			setLeft(`${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`);
+		};
+		count();
+		const timer = setInterval(count, 1000);
+		return () => clearInterval(timer);
+	}, [approval.expiresAt]);
+	const tool = approval.server ? `${approval.server} / ${toolName(approval)}` : toolName(approval);
+	const say_ = async (decision: "approve" | "deny") => {
+		try {
+			await decide.mutateAsync({ params: { path: { id: approval.id } }, body: { decision } });
+			say(decision === "approve" ? t("{tool} is allowed.", { tool }) : t("{tool} is denied.", { tool }));
+		} catch (error) {
+			complain(error);
+		}
+		refresh("/v1/approvals");
+	};
+	return (
+		<Card className="overflow-hidden border-warn!">
+			<div className="flex flex-wrap items-center gap-x-3 gap-y-2 bg-warn-soft px-4 py-2.5">
+				<Dot tone="warn" />
+				<div className="min-w-0 flex-1 break-words">
+					<Rich
+						text={t("{client} wants to call {tool}.")}
+						values={{ client: <b>{clientName(approval)}</b>, tool: <b>{tool}</b> }}
+					/>{" "}
+					{approval.message && <span className="text-muted">{approval.message}</span>}{" "}
+					<span className="text-muted">{t("Asked by the workflow {name}.", { name: approval.workflow })}</span>
+				</div>
+				<span className="tabular text-muted text-xs" title={t("Then it is denied.")}>
+					{t("{time} left", { time: left })}
+				</span>
+				<Button size="small" disabled={decide.isPending} onClick={() => void say_("deny")}>
+					{t("Deny")}
+				</Button>
+				<Button size="small" look="primary" disabled={decide.isPending} onClick={() => void say_("approve")}>
+					{t("Allow")}
+				</Button>
+			</div>
+			<JsonText text={pretty(approval.arguments)} className="max-h-60!" />
+		</Card>
+	);
+}
+
+function pretty(text: string): string {
+	try {
+		return JSON.stringify(JSON.parse(text), null, 2);
+	} catch {
+		return text; // it is cut
+	}
+}

@@ -1,0 +1,209 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { api, type S } from "@/api/client";
+import { type Event, useConnected, useEvents } from "@/api/events";
+import { type Filters, listQuery, mayShow } from "./filters";
+import { type Call, rowsOf } from "./rows";
+
+const pageSize = 100;
+/** With so many calls, the list begins anew when its reader is at the top. */
+const mostCalls = 5000;
+
+type Listed = S["ListedCall"];
+type Arrived = Call & { seq: number };
+
+/** Feed keeps the calls of a list: pages of the history, and those that events tell of.
+ * It tells its watchers at most once in each frame. */
+class Feed {
+	private calls = new Map<string, Arrived>();
+	private seq = 0;
+	private next: string | undefined;
+	/** Calls that are not loaded ended at this time or before. */
+	private boundary = 0;
+	private loading = false;
+	private closed = false;
+	private frame = 0;
+	private fetching: ReturnType<typeof setTimeout> | undefined;
+	/** While somebody reads further down, what is newer than this is not shown. */
+	private heldAt: number | undefined;
+	/** Whether there is a first page, and what the history says of itself. */
+	ready = false;
+	history: S["HistoryState"] | undefined;
+	/** How far a search for a text came that ran out of time. */
+	searchedUntil: string | undefined;
+	error: unknown;
+
+	constructor(
+		private readonly filters: Filters,
+		private readonly changed: () => void,
+	) {}
+
+	private tell(): void {
+		if (this.frame || this.closed) return;
+		this.frame = requestAnimationFrame(() => {
+			this.frame = 0;
+			this.changed();
+		});
+	}
+
+	close(): void {
+		this.closed = true;
+		cancelAnimationFrame(this.frame);
+		clearTimeout(this.fetching);
+	}
+
+	private put(call: Listed | (Omit<Call, "started"> & { startedAt: string })): void {
+		const known = this.calls.get(call.id);
+		const ended = known !== undefined && known.outcome === undefined && call.outcome !== undefined;
+		this.calls.set(call.id, {
+			...known,
+			...call,
+			arguments: call.arguments ?? known?.arguments,
+			started: known?.started ?? Date.parse(call.startedAt),
+			alone: known?.alone || (ended && this.heldAt !== undefined && known.seq <= this.heldAt) || undefined,
+			seq: known?.seq ?? ++this.seq,
+		});
+	}
+
+	private async ask(limit: number, after?: string): Promise<S["CallList"]> {
+		const { data } = await api.GET("/v1/calls", {
+			params: { query: { ...listQuery(this.filters), limit, ...(after && { after }) } },
+		});
+		return data!;
+	}
+
+	/** begin loads the newest page in place of everything. */
+	async begin(): Promise<void> {
+		this.loading = true;
+		try {
+			const page = await this.ask(pageSize);
+			if (this.closed) return;
+			const running = [...this.calls.values()].filter((call) => call.outcome === undefined);
+			this.calls = new Map(running.map((call) => [call.id, call]));
+			this.boundary = 0;
+			this.take(page);
+			this.ready = true;
+			this.error = undefined;
+		} catch (error) {
+			this.error = error;
+		}
+		this.loading = false;
+		this.tell();
+	}
+
+	/** more loads the next older page. */
+	more = async (): Promise<void> => {
+		if (this.loading || !this.next || this.closed) return;
+		this.loading = true;
+		try {
+			this.take(await this.ask(pageSize * 2, this.next));
+			this.error = undefined;
+		} catch (error) {
+			this.error = error;
+		}
+		this.loading = false;
+		this.tell();
+	};
+
+	private take(page: S["CallList"]): void {
+		// What comes from below is no news to somebody who reads there.
+		const held = this.heldAt;
+		for (const call of page.calls) {
+			this.put(call);
+			if (held !== undefined) this.calls.get(call.id)!.seq = 0;
+			const ended = Date.parse(call.startedAt) + call.tookMillis;
+			if (!this.boundary || ended < this.boundary) this.boundary = ended;
+		}
+		this.next = page.next;
+		this.history = page.history;
+		this.searchedUntil = page.searchedUntil;
+	}
+
+	/** onEvent shows what has just begun or ended. */
+	onEvent(event: Event): void {
+		if (event.name === "call.started") {
+			const call = event.data as Call;
+			if (!mayShow(this.filters, call) || this.calls.has(call.id)) return;
+			this.put(call);
+			this.tell();
+		} else if (event.name === "call.ended") {
+			const call = event.data as Call;
+			if (this.calls.has(call.id) || mayShow(this.filters, call)) {
+				this.put(call);
+				this.tell();
+			}
+			// The history knows the arguments, and which calls a filter selects.
+			this.fetching ??= setTimeout(() => void this.fetchNewest(), 250);
+		} else if (event.name === "dropped" || event.name === "config.reloaded") void this.begin();
+	}
+
+	private async fetchNewest(): Promise<void> {
+		try {
+			const page = await this.ask(50);
+			if (this.closed) return;
+			this.history = page.history;
+			for (const call of page.calls) this.put(call);
+			this.tell();
+		} catch {
+			// The next call asks again.
+		}
+		this.fetching = undefined;
+	}
+
+	/** hold keeps the list as it is for somebody who reads further down, or lets it go on. */
+	hold(held: boolean): void {
+		if (held === (this.heldAt !== undefined)) return;
+		this.heldAt = held ? this.seq : undefined;
+		if (!held) {
+			for (const call of this.calls.values()) call.alone = undefined;
+			if (this.calls.size > mostCalls) void this.begin();
+		}
+		this.tell();
+	}
+
+	/** shown are the calls to draw, and how many newer ones there are. */
+	shown(): { calls: Call[]; fresh: number; hasMore: boolean } {
+		const calls: Call[] = [];
+		let fresh = 0;
+		for (const call of this.calls.values()) {
+			if (this.heldAt !== undefined && call.seq > this.heldAt) fresh++;
+			// Older pages may have calls that began later than this one: it waits for them.
+			else if (!this.next || call.started >= this.boundary || call.outcome === undefined) calls.push(call);
+		}
+		return { calls, fresh, hasMore: this.next !== undefined };
+	}
+}
+
+/** useFeed are the calls of a list with filters, live. */
+export function useFeed(filters: Filters, open: ReadonlySet<string>) {
+	const [version, setVersion] = useState(0);
+	const key = JSON.stringify(filters);
+	const ref = useRef<{ key: string; feed: Feed }>(undefined);
+	if (ref.current?.key !== key) {
+		ref.current?.feed.close();
+		ref.current = { key, feed: new Feed(filters, () => setVersion((n) => n + 1)) };
+	}
+	const feed = ref.current.feed;
+	const connected = useConnected();
+	// biome-ignore lint/correctness/useExhaustiveDependencies: begins anew after a pause, when events were missed
+	useEffect(() => void feed.begin(), [feed, connected]);
+	useEvents((event) => feed.onEvent(event));
+	// biome-ignore lint/correctness/useExhaustiveDependencies: a version is a change of the feed
+	const shown = useMemo(() => feed.shown(), [feed, version]);
+	const rows = useMemo(() => rowsOf(shown.calls, open), [shown, open]);
+	// Where much waits for older pages, or folds, there may be less than fills the window.
+	useEffect(() => {
+		if (shown.hasMore && rows.length < 40) void feed.more();
+	}, [feed, shown, rows]);
+	return {
+		rows,
+		calls: shown.calls,
+		fresh: shown.fresh,
+		ready: feed.ready,
+		error: feed.error,
+		history: feed.history,
+		searchedUntil: feed.searchedUntil,
+		more: feed.more,
+		hold: useCallback((held: boolean) => feed.hold(held), [feed]),
+		again: useCallback(() => void feed.begin(), [feed]),
+	};
+}

@@ -1,0 +1,81 @@
+import { query, type S } from "@/api/client";
+import { t, tn } from "@/lang";
+import { Button, complain, cx, Dot, LinkButton } from "@/ui";
+
+/** Strip says in a sentence what keeps servers, or the history, from working. */
+export function Strip({ history }: { history?: S["HistoryState"] }) {
+	const { data } = query.useQuery("get", "/v1/servers");
+	const signIn = query.useMutation("post", "/v1/servers/{name}/sign-in");
+	const servers = data?.servers.filter((server) => server.state !== "disabled") ?? [];
+	const needs = servers.filter((server) => server.signIn === "needed");
+	const down = servers.filter((s) => (s.state === "down" || s.state === "not responding") && s.signIn !== "needed");
+	const up = servers.filter((server) => server.state === "ready").length;
+	const begin = async (name: string) => {
+		try {
+			const { url } = await signIn.mutateAsync({ params: { path: { name } } });
+			window.open(url, "_blank", "noopener");
+		} catch (error) {
+			complain(error);
+		}
+	};
+	return (
+		<>
+			{history?.problem && (
+				<Line tone="bad">
+					{t("Not everything is kept: {problem}", { problem: history.problem })}
+					<LinkButton href="/settings/doctor" size="small">
+						{t("What to do")}
+					</LinkButton>
+				</Line>
+			)}
+			{needs.length + down.length > 0 && (
+				<Line tone={down.length > 0 ? "bad" : "warn"}>
+					<span>
+						{tn(servers.length, "{n} server, {up} up.", "{n} servers, {up} up.", { up })}{" "}
+						{needs.length > 0 && t("{names} needs sign-in.", { names: names(needs) })}{" "}
+						{down.length > 0 &&
+							t("{names} is down: {problem}", { names: names(down), problem: down[0]!.problem ?? down[0]!.state })}
+					</span>
+					{needs.length === 1 ? (
+						<Button size="small" busy={signIn.isPending} onClick={() => void begin(needs[0]!.name)}>
+							{t("Sign in")}
+						</Button>
+					) : (
+						<LinkButton
+							href={down.length === 1 ? `/servers/${encodeURIComponent(down[0]!.name)}` : "/servers"}
+							size="small"
+						>
+							{t("Look")}
+						</LinkButton>
+					)}
+				</Line>
+			)}
+		</>
+	);
+}
+
+function Line({ tone, children }: { tone: "warn" | "bad"; children: React.ReactNode }) {
+	return (
+		<div
+			role="status"
+			className={cx(
+				"mb-3 flex min-h-10 items-center gap-2.5 rounded-lg px-3.5 py-1.5 font-medium [&>span]:line-clamp-2 [&>span]:min-w-0",
+				tone === "bad" ? "bg-bad-soft text-bad" : "bg-warn-soft text-warn",
+			)}
+		>
+			<Dot tone={tone} />
+			{children}
+		</div>
+	);
+}
+
+const names = (servers: S["Server"][]) =>
+	servers.length > 3
+		? t("{names} and {n} more", {
+				names: servers
+					.slice(0, 3)
+					.map((s) => s.name)
+					.join(", "),
+				n: servers.length - 3,
+			})
+		: servers.map((s) => s.name).join(", ");

@@ -1,0 +1,94 @@
+import { useEffect, useRef } from "react";
+import { query, refresh } from "@/api/client";
+import { useEvents } from "@/api/events";
+import { number, short, t, tn } from "@/lang";
+import { Sparkline, type Tone } from "@/ui";
+import { type Filters, sumQuery } from "./filters";
+
+/** Tiles are four figures of the time that is shown, with their courses. */
+export function Tiles({ filters }: { filters: Filters }) {
+	const asked = { ...sumQuery(filters), since: filters.since || "1h" };
+	const options = { staleTime: 0, refetchInterval: 30_000, placeholderData: <T,>(before: T) => before };
+	const stats = query.useQuery("get", "/v1/calls/stats", { params: { query: asked } }, options);
+	const series = query.useQuery("get", "/v1/calls/series", { params: { query: { ...asked, steps: 60 } } }, options);
+	useFresh();
+
+	const total = stats.data?.total;
+	const steps = series.data?.total ?? [];
+	const minutes = ((series.data?.stepSeconds ?? 60) * Math.max(steps.length, 1)) / 60;
+	const rate = total ? total.calls / minutes : 0;
+	const failed = total?.calls ? (100 * total.errors) / total.calls : 0;
+	const p95 = total?.p95Millis ?? 0;
+	return (
+		<section aria-label={t("Figures")} className="mb-4 grid grid-cols-2 gap-3 md:grid-cols-4">
+			<Tile
+				title={t("Calls a minute")}
+				value={total && (rate >= 10 || rate === 0 ? number(Math.round(rate)) : rate.toFixed(1))}
+				beside={total && tn(total.calls, "{n} call", "{n} calls")}
+				points={steps.map((step) => step.calls)}
+			/>
+			<Tile
+				title={t("Failed")}
+				value={total && `${failed === 0 || failed >= 10 ? Math.round(failed) : failed.toFixed(1)}%`}
+				beside={total && tn(total.errors, "{n} call", "{n} calls")}
+				points={steps.map((step) => step.errors)}
+				tone={total?.errors ? "bad" : "idle"}
+			/>
+			<Tile
+				title={t("95% took at most")}
+				value={
+					total && (p95 < 1000 ? String(p95 < 10 ? Number(p95.toFixed(1)) : Math.round(p95)) : (p95 / 1000).toFixed(1))
+				}
+				beside={p95 < 1000 ? "ms" : "s"}
+				points={steps.map((step) => step.p95Millis)}
+			/>
+			<Tile
+				title={t("Tokens saved")}
+				value={total && short(total.tokensSaved ?? 0)}
+				beside={total && t("{n} read", { n: short(total.tokensOut) })}
+				points={steps.map((step) => step.tokensSaved)}
+				tone="ok"
+			/>
+		</section>
+	);
+}
+
+/** useFresh asks for the figures again while calls come, every two seconds at most. */
+function useFresh(): void {
+	const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+	useEffect(() => () => clearTimeout(timer.current), []);
+	useEvents((event) => {
+		if (event.name !== "call.ended") return;
+		timer.current ??= setTimeout(() => {
+			timer.current = undefined;
+			refresh("/v1/calls/stats", "/v1/calls/series");
+		}, 2000);
+	});
+}
+
+function Tile({
+	title,
+	value,
+	beside,
+	points,
+	tone,
+}: {
+	title: string;
+	value?: string;
+	beside?: string;
+	points: number[];
+	tone?: Tone;
+}) {
+	return (
+		<div className="relative h-[74px] overflow-hidden rounded-lg border border-line bg-surface px-3.5 pt-3">
+			<Sparkline points={points} tone={tone} className="absolute right-0 bottom-0 h-9 w-[45%]" />
+			<div className="line relative text-muted text-xs">{title}</div>
+			<div className="tabular relative font-semibold text-xl tracking-[-.02em]">
+				{value}
+				{value !== undefined && beside && (
+					<span className="ml-1 font-medium text-faint text-xs tracking-normal">{beside}</span>
+				)}
+			</div>
+		</div>
+	);
+}
