@@ -94,6 +94,8 @@ function EdgeButton(props: { label: string; onClick: (event: React.MouseEvent) =
 export const Refusal = memo(function Refusal(props: EdgeProps) {
 	const refused = useEditor((s) => s.refused);
 	const [path] = getBezierPath(props);
+	// The reason is read at any zoom.
+	const scale = useStore((s) => Math.max(1, 1 / s.transform[2]));
 	if (!refused) return null;
 	return (
 		<>
@@ -111,8 +113,8 @@ export const Refusal = memo(function Refusal(props: EdgeProps) {
 				<EdgeLabelRenderer>
 					<div
 						role="alert"
-						className="nodrag nopan pointer-events-auto absolute z-20 w-max max-w-[260px] rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-bad text-xs shadow-card"
-						style={{ transform: `translate(${props.targetX - 12}px, ${props.targetY + 44}px)` }}
+						className="nodrag nopan pointer-events-auto absolute z-20 w-max max-w-[260px] origin-top-left rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-bad text-xs shadow-card"
+						style={{ transform: `translate(${props.targetX - 12}px, ${props.targetY + 44}px) scale(${scale})` }}
 					>
 						{refused.reason}
 					</div>

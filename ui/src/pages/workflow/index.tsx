@@ -146,16 +146,16 @@ function Editor() {
 					{t("This window is too narrow to draw in. You can look around; open it wider to change the workflow.")}
 				</p>
 			)}
-			<div className="flex min-h-0 flex-1 gap-3">
-				<div className="flex min-w-0 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface">
+			<div className="flex min-h-0 min-w-0 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface">
+				<div className="flex min-h-0 flex-1">
 					<Canvas />
-					<Panes />
+					{chosen?.place === "side" && (
+						<aside className="w-[340px] max-w-full shrink-0 overflow-hidden border-line border-l bg-surface">
+							<chosen.Panel onClose={() => openPanel(null)} />
+						</aside>
+					)}
 				</div>
-				{chosen?.place === "side" && (
-					<aside className="w-[340px] shrink-0 overflow-hidden rounded-lg border border-line bg-surface">
-						<chosen.Panel onClose={() => openPanel(null)} />
-					</aside>
-				)}
+				<Panes />
 			</div>
 			{chosen?.place === "bottom" && <chosen.Panel onClose={() => openPanel(null)} />}
 			<Chooser />

@@ -594,9 +594,9 @@ function WorkflowSettings() {
 		<>
 			<Cap>
 				<span>
-					<b className="text-text">{t("The workflow")}</b>
+					<b className="whitespace-nowrap text-text">{t("The workflow")}</b>
 				</span>
-				<span className="font-normal text-faint">{t("Runs around a call; never starts by itself.")}</span>
+				<span className="line font-normal text-faint">{t("Runs around a call; never starts by itself.")}</span>
 			</Cap>
 			{own.length > 0 && <Wrong problems={own} />}
 			<Body>
