@@ -20,7 +20,7 @@ GO_DIRS    = $(wildcard cmd internal $(HARNESSES))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers e2e-n8n fuzz clean \
+.PHONY: ui test-ui check-ui screenshots help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers e2e-n8n fuzz clean \
 	check-fmt check-vet check-tidy check-cross check-generated check-harnesses
 
 help: ## List the targets
@@ -77,6 +77,33 @@ test: ## Run all tests with the race detector
 		$(GO) test "$$@" -vet=off -p $(PACKAGES) -parallel 4 $(TESTFLAGS) $(PKGS); \
 	fi
 
+# The pages of the web UI. Their build is committed, so that Go alone builds Genkan;
+# these targets need Node.js 20, and the tests in a browser need Chromium.
+# ARGS: make test-ui ARGS='calls -g folds'.
+CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+NPM       = npm --prefix ui --no-audit --no-fund
+
+ui/node_modules: ui/package-lock.json
+	@$(NPM) ci --silent && touch $@
+
+ui: ui/node_modules ## Build the web UI into internal/web/dist
+	@$(NPM) run --silent build
+
+test-ui: ## Test the web UI: units, then the real binary in Chromium
+	@if ! command -v npm >/dev/null; then echo 'Node.js is not installed: the tests of the web UI do not run.'; \
+	elif [ -z "$(CHROMIUM)" ]; then echo 'Chromium is not installed: the tests of the web UI in a browser do not run.'; \
+	else $(MAKE) --no-print-directory ui/node_modules && $(NPM) test --silent && cd ui && CHROMIUM=$(CHROMIUM) npx playwright test $(ARGS); fi
+
+check-ui: ## The committed build of the web UI is a fresh one
+	@if ! command -v npm >/dev/null; then echo 'Node.js is not installed: the build of the web UI is not compared.'; exit 0; fi; \
+	$(MAKE) --no-print-directory ui/node_modules && $(NPM) run --silent check && $(NPM) run --silent build && \
+	if [ -n "$$(git status --porcelain internal/web/dist)" ]; then \
+		echo 'internal/web/dist is not what ui/ builds; it is fresh now: commit it.' >&2; git status --short internal/web/dist >&2; exit 1; \
+	fi
+
+screenshots: ui/node_modules ## Take the pictures of docs/images from the running program
+	@cd ui && CHROMIUM=$(CHROMIUM) npx playwright test --config screenshots.config.ts
+
 # tree prints the id of the working tree as git would commit it, and writes
 # nothing but objects: the index and the files stay as they are.
 tree = index=$$(mktemp -u) && GIT_INDEX_FILE=$$index git add -A . 2>/dev/null && \
@@ -84,7 +111,7 @@ tree = index=$$(mktemp -u) && GIT_INDEX_FILE=$$index git add -A . 2>/dev/null &&
 
 check: ## All that a change must pass: format, vet, lint, modules, platforms, generated files, tests
 	@before=$$($(tree)); \
-	for step in check-fmt check-vet lint check-tidy check-cross check-generated test check-harnesses; do \
+	for step in check-fmt check-vet lint check-tidy check-cross check-generated check-ui test test-ui check-harnesses; do \
 		echo "==> $$step"; \
 		GENKAN_TESTS=full $(MAKE) --no-print-directory $$step || { echo "==> $$step failed" >&2; exit 1; }; \
 	done; \

@@ -1,7 +1,7 @@
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useId, useState } from "react";
 import { t } from "../lang";
-import { Button, cx, Field, Input, Select, Switch, TextArea } from "./basics";
+import { Button, cx, Field, Input, Select, Switch, TextArea, Toggle } from "./basics";
 
 /** Schema is the part of JSON Schema that a form understands. What it does not
  * understand is written as JSON. */
@@ -215,6 +215,8 @@ function Value(props: Props): ReactNode {
 		case "boolean":
 			return <Switch on={value === true} label={schema.title ?? ""} onChange={onChange} />;
 		case "array":
+			if (typeof schema.items === "object" && resolve(schema.items, root).enum)
+				return <Several {...props} choices={resolve(schema.items, root).enum!} />;
 			if (typeof schema.items === "object") return <Items {...props} items={resolve(schema.items, root)} />;
 			return <JSONText value={value} onChange={onChange} />;
 		case "object":
@@ -299,6 +301,27 @@ function Items({ items, value, onChange, root, depth }: Props & { items: Schema 
 					{t("Add an item")}
 				</Button>
 			</div>
+		</div>
+	);
+}
+
+/** Several is a list of values of which each is there or not. */
+function Several({ choices, value, onChange }: Props & { choices: unknown[] }) {
+	const chosen = Array.isArray(value) ? value : [];
+	return (
+		<div className="flex flex-wrap gap-1.5">
+			{choices.map((one) => (
+				<Toggle
+					key={JSON.stringify(one)}
+					on={chosen.includes(one)}
+					onClick={() => {
+						const next = choices.filter((other) => chosen.includes(other) !== (other === one));
+						onChange(next.length > 0 ? next : undefined);
+					}}
+				>
+					{String(one)}
+				</Toggle>
+			))}
 		</div>
 	);
 }
