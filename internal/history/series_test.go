@@ -97,3 +97,37 @@ func BenchmarkSeries(b *testing.B) {
 		})
 	}
 }
+
+func TestStats(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "calls")
+	w := newWriter(t, dir, "AAA")
+	for n := 1; n <= 100; n++ {
+		e := call("AAA", n)
+		e.Took = time.Duration(n) * time.Millisecond
+		if n > 90 {
+			e.Tool, e.Outcome = "files__write", "timeout"
+		}
+		switch n {
+		case 1:
+			e.TokensSaved = 1000
+		case 100:
+			e.TokensSaved = -300 // read back
+		}
+		w.Add(e, Bodies{}, false)
+	}
+	w.Flush(t.Context())
+	total, tools, err := NewReader(dir, goodKey).Stats(t.Context(), Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (Stat{Calls: 100, Errors: 10, P50: 50 * time.Millisecond, P95: 95 * time.Millisecond, TokensIn: 300, TokensOut: 3000, TokensSaved: 700}); total != want {
+		t.Errorf("got %+v, want %+v", total, want)
+	}
+	want := []Stat{
+		{Server: "files", Tool: "files__read", Calls: 90, P50: 45 * time.Millisecond, P95: 86 * time.Millisecond, TokensIn: 270, TokensOut: 2700, TokensSaved: 1000},
+		{Server: "files", Tool: "files__write", Calls: 10, Errors: 10, P50: 95 * time.Millisecond, P95: 100 * time.Millisecond, TokensIn: 30, TokensOut: 300, TokensSaved: -300},
+	}
+	if !slices.Equal(tools, want) {
+		t.Errorf("got %+v", tools)
+	}
+}
