@@ -259,6 +259,7 @@ func (a *API) backtest(r *http.Request, id gateway.Identity, in client.BacktestR
 	out.Denied, out.Changed, out.Failed, out.Unchanged, out.Asked = done.Denied, done.Changed, done.Failed, done.Unchanged, done.Asked
 	out.Incomplete = done.Incomplete
 	out.BytesBefore, out.BytesAfter = done.BytesBefore, done.BytesAfter
+	out.TokensBefore, out.TokensAfter = done.TokensBefore, done.TokensAfter
 	out.P50Millis, out.P95Millis = inMillis(done.P50), inMillis(done.P95)
 	for _, kind := range []string{workflow.KindDenied, workflow.KindFailed, workflow.KindChanged} {
 		for _, call := range done.Examples[kind] {

@@ -74,7 +74,7 @@ var house = map[string]row{
 	"upstream":    {vocabulary + " launch", fixtures},
 	"vault":       {vocabulary + " filelock", fixtures},
 	"views":       {vocabulary + " catalog config embed learn search", fixtures}, // a view is made of these
-	"workflow":    {vocabulary + " script", fixtures},
+	"workflow":    {vocabulary + " script tokens", fixtures},
 	"workspace":   {vocabulary, fixtures},
 	"reception":   {vocabulary + " bridge", fixtures}, // serves what comes over bridge's socket
 

@@ -16,6 +16,15 @@ import (
 )
 
 func (c *command) workflows() *cobra.Command {
+	list := func(cmd *cobra.Command, _ []string) error {
+		return c.withRemote(cmd.Context(), func(remote *client.Client) error {
+			list, err := remote.Workflows(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return c.listWorkflows(list)
+		})
+	}
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "workflows", Short: c.say("Decide what happens around calls: redact, block, rewrite, watch, ask first"), Args: arguments(0, 0),
 		Long: c.say(`List the workflows. A workflow runs around the calls that it matches, and can change
@@ -29,17 +38,10 @@ a draft first, and every change is a version. Nothing runs until it is enabled.
   genkan workflows enable ID                 makes the newest version run
 
 Replay and backtest read the call history. They send nothing.`),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
-				list, err := remote.Workflows(cmd.Context())
-				if err != nil {
-					return err
-				}
-				return c.listWorkflows(list)
-			})
-		},
+		RunE: list,
 	})
-	cmd.AddCommand(c.workflowShow(), c.workflowPut(), c.workflowTemplates(), c.workflowValidate(), c.workflowEnable(), c.workflowDisable(), c.workflowDelete(),
+	cmd.AddCommand(c.jsonFlag(&cobra.Command{Use: "list", Short: c.say("List the workflows"), Args: arguments(0, 0), RunE: list}),
+		c.workflowShow(), c.workflowPut(), c.workflowTemplates(), c.workflowValidate(), c.workflowEnable(), c.workflowDisable(), c.workflowDelete(),
 		c.workflowVersions(), c.workflowRollback(), c.workflowExport(), c.workflowImport(), c.workflowStats(), c.workflowReplay(), c.workflowBacktest(), c.workflowTest(),
 		c.workflowTests(), c.workflowModules(), c.workflowsOff(), c.workflowsOn())
 	return cmd
@@ -256,11 +258,17 @@ store nothing. The exit status is 1 if it could not.`),
 func (c *command) workflowEnable() *cobra.Command {
 	var in client.EnableRequest
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "enable ID", Short: c.say("Make a workflow run"), Args: arguments(1, 1),
+		Use: "enable ID...", Short: c.say("Make workflows run"), Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.changeWorkflow(cmd.Context(), func(remote *client.Client) (client.Workflow, error) {
-				return remote.EnableWorkflow(cmd.Context(), args[0], in)
-			})
+			for _, id := range args {
+				err := c.changeWorkflow(cmd.Context(), func(remote *client.Client) (client.Workflow, error) {
+					return remote.EnableWorkflow(cmd.Context(), id, in)
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	})
 	c.versionFlag(cmd, &in.Version)

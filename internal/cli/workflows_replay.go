@@ -181,7 +181,7 @@ func (c *command) showBacktest(id, again string, done client.BacktestResult) {
 			{c.say("CALLS"), c.say("DENIED"), c.say("CHANGED"), c.say("FAILED"), c.say("UNCHANGED"), c.say("ASKED"), c.say("P50 MS"), c.say("P95 MS"), c.say("ANSWERS")},
 			{
 				strconv.Itoa(done.Calls), strconv.Itoa(done.Denied), strconv.Itoa(done.Changed), strconv.Itoa(done.Failed), strconv.Itoa(done.Unchanged), strconv.Itoa(done.Asked),
-				shownMillis(done.P50Millis), shownMillis(done.P95Millis), c.say("%s → %s bytes", thousands(done.BytesBefore), thousands(done.BytesAfter)),
+				shownMillis(done.P50Millis), shownMillis(done.P95Millis), c.say("%s → %s tokens", thousands(done.TokensBefore), thousands(done.TokensAfter)),
 			},
 		})
 	}

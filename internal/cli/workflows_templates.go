@@ -16,13 +16,16 @@ import (
 
 func (c *command) workflowTemplates() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
-		Use: "templates", Short: c.say("List the templates of workflows"), Args: arguments(0, 0),
+		Use: "templates [ID]", Short: c.say("List the templates of workflows, or show one"), Args: arguments(0, 1),
 		Long: c.say("List the templates, which make workflows for common needs without JavaScript.\n`genkan workflows put FILE` uses one; docs/templates.md has examples."),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
 				list, err := remote.Templates(cmd.Context())
 				if err != nil {
 					return err
+				}
+				if len(args) == 1 {
+					return c.showTemplate(list, args[0])
 				}
 				if c.asJSON {
 					return c.json(list)
@@ -40,6 +43,37 @@ func (c *command) workflowTemplates() *cobra.Command {
 	})
 }
 
+// showTemplate prints a template with its parameters.
+func (c *command) showTemplate(list client.TemplateList, id string) error {
+	i := slices.IndexFunc(list.Templates, func(t client.Template) bool { return t.ID == id })
+	if i < 0 {
+		return gateway.Errorf(gateway.CodeNotFound, "there is no template %q; `genkan workflows templates` lists them", id)
+	}
+	t := list.Templates[i]
+	if c.asJSON {
+		return c.json(t)
+	}
+	fmt.Fprintf(c.std.Out, "%s\n%s\n", t.Title, t.Description)
+	var schema struct {
+		Properties map[string]struct{ Description string }
+		Required   []string
+	}
+	if err := json.Unmarshal(t.Params, &schema); err != nil {
+		return err
+	}
+	rows := [][]string{{c.say("PARAMETER"), c.say("NEEDED"), c.say("WHAT IT IS")}}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		needed := ""
+		if slices.Contains(schema.Required, name) {
+			needed = c.say("yes")
+		}
+		rows = append(rows, []string{name, needed, schema.Properties[name].Description})
+	}
+	fmt.Fprintln(c.std.Out)
+	c.table(rows)
+	return nil
+}
+
 // useTemplate makes workflows of a template.
 func (c *command) useTemplate(ctx context.Context, raw json.RawMessage) error {
 	return c.withRemote(ctx, func(remote *client.Client) error {
@@ -50,9 +84,15 @@ func (c *command) useTemplate(ctx context.Context, raw json.RawMessage) error {
 		if c.asJSON {
 			return c.json(made)
 		}
+		var ids []string
 		for _, w := range made.Workflows {
 			fmt.Fprintln(c.std.Out, c.say("Workflow %s is stored as version %d, a draft.", gateway.Printable(w.ID), w.Newest))
-			fmt.Fprintln(c.std.Err, c.say("`genkan workflows backtest %s` tries it on past calls, and `genkan workflows enable %s` makes it run.", w.ID, w.ID))
+			ids = append(ids, w.ID)
+		}
+		if len(ids) == 1 {
+			fmt.Fprintln(c.std.Err, c.say("`genkan workflows backtest %s` tries it on past calls, and `genkan workflows enable %s` makes it run.", ids[0], ids[0]))
+		} else if len(ids) > 1 {
+			fmt.Fprintln(c.std.Err, c.say("They belong together: `genkan workflows enable %s` makes them run.", strings.Join(ids, " ")))
 		}
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/tokens"
 )
 
 // Past is a call that was made before, with the answer that its server gave.
@@ -71,6 +72,8 @@ type Backtest struct {
 	// BytesBefore and BytesAfter are the sizes of the answers to calls that were not
 	// refused.
 	BytesBefore, BytesAfter int64
+	// TokensBefore and TokensAfter are about how many tokens these answers have.
+	TokensBefore, TokensAfter int64
 	// P50 and P95 are how long the workflow took.
 	P50, P95 time.Duration
 	// Examples are the ids of some calls by what became of them.
@@ -145,6 +148,8 @@ func (b *Backtest) add(one Replayed, past Past) {
 	if one.Err == nil && one.Result != nil {
 		b.BytesBefore += int64(len(past.Answer.Raw))
 		b.BytesAfter += int64(len(one.Result.Raw))
+		b.TokensBefore += int64(tokens.Estimate(past.Answer.Raw))
+		b.TokensAfter += int64(tokens.Estimate(one.Result.Raw))
 	}
 }
 

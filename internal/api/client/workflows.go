@@ -196,22 +196,24 @@ type BacktestRequest struct {
 
 // BacktestResult counts what a workflow makes of calls.
 type BacktestResult struct {
-	Calls       int               `json:"calls" doc:"Calls that the workflow was run on: denied, changed, failed, incomplete and unchanged."`
-	Denied      int               `json:"denied"`
-	Changed     int               `json:"changed" doc:"The call, its answer or both."`
-	Failed      int               `json:"failed" doc:"The workflow failed."`
-	Incomplete  int               `json:"incomplete" doc:"A script called a tool or fetched something, which a backtest does not do, so what becomes of the call is not known."`
-	Unchanged   int               `json:"unchanged"`
-	Asked       int               `json:"asked" doc:"For how many a person would have been asked. They count as if the person had agreed."`
-	Unmatched   int               `json:"unmatched" doc:"Calls that the workflow is not for."`
-	Skipped     int               `json:"skipped" doc:"Calls that cannot be replayed: they are too long to be kept whole, nothing of them is kept, or they did not reach a server."`
-	Cut         int               `json:"cut" doc:"Those of skipped that were too long."`
-	Partial     bool              `json:"partial,omitempty" doc:"It ran out of time, and older calls were not tried."`
-	P50Millis   float64           `json:"p50Millis" doc:"What the workflow adds to half of the calls at most."`
-	P95Millis   float64           `json:"p95Millis" doc:"What it adds to 95 of 100 calls at most."`
-	BytesBefore int64             `json:"bytesBefore" doc:"The size of the answers as the servers gave them, without those of refused calls."`
-	BytesAfter  int64             `json:"bytesAfter" doc:"Their size as callers would get them."`
-	Examples    []BacktestExample `json:"examples" doc:"Some of the calls that were denied, changed or failed."`
+	Calls        int               `json:"calls" doc:"Calls that the workflow was run on: denied, changed, failed, incomplete and unchanged."`
+	Denied       int               `json:"denied"`
+	Changed      int               `json:"changed" doc:"The call, its answer or both."`
+	Failed       int               `json:"failed" doc:"The workflow failed."`
+	Incomplete   int               `json:"incomplete" doc:"A script called a tool or fetched something, which a backtest does not do, so what becomes of the call is not known."`
+	Unchanged    int               `json:"unchanged"`
+	Asked        int               `json:"asked" doc:"For how many a person would have been asked. They count as if the person had agreed."`
+	Unmatched    int               `json:"unmatched" doc:"Calls that the workflow is not for."`
+	Skipped      int               `json:"skipped" doc:"Calls that cannot be replayed: they are too long to be kept whole, nothing of them is kept, or they did not reach a server."`
+	Cut          int               `json:"cut" doc:"Those of skipped that were too long."`
+	Partial      bool              `json:"partial,omitempty" doc:"It ran out of time, and older calls were not tried."`
+	P50Millis    float64           `json:"p50Millis" doc:"What the workflow adds to half of the calls at most."`
+	P95Millis    float64           `json:"p95Millis" doc:"What it adds to 95 of 100 calls at most."`
+	BytesBefore  int64             `json:"bytesBefore" doc:"The size of the answers as the servers gave them, without those of refused calls."`
+	BytesAfter   int64             `json:"bytesAfter" doc:"Their size as callers would get them."`
+	TokensBefore int64             `json:"tokensBefore" doc:"About how many tokens a model would have read for these answers."`
+	TokensAfter  int64             `json:"tokensAfter" doc:"About how many it would read with the workflow."`
+	Examples     []BacktestExample `json:"examples" doc:"Some of the calls that were denied, changed or failed."`
 }
 
 // BacktestExample is a call that a workflow does something about.
