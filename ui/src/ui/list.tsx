@@ -107,7 +107,13 @@ export function List<T>({
 				</div>
 			</div>
 			{children}
-			{rows.length === 0 && empty}
+			{rows.length === 0 && empty && (
+				<div role="rowgroup">
+					<div role="row">
+						<div role="cell">{empty}</div>
+					</div>
+				</div>
+			)}
 			<div
 				ref={scroller}
 				role="rowgroup"
