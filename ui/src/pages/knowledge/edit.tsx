@@ -102,14 +102,20 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 	const forget = useCallback(() => drop(id), [id]);
 	useUnsaved(isChanged(draft), forget);
 	const listID = useId();
+	const [mended, setMended] = useState<string[]>([]); // fields that were written since the API refused them
 	if (!draft) return null;
 	const { now } = draft;
 	const wrong = wrongFields(item ? change.error : add.error);
-	const set = (fields: Partial<Fields>) => write(id, fields);
+	for (const name of mended) delete wrong[name];
+	const set = (fields: Partial<Fields>) => {
+		write(id, fields);
+		setMended((old) => [...new Set([...old, ...Object.keys(fields)])]);
+	};
 
 	const save = () => {
 		const latest = draftOf(id);
 		if (!latest) return;
+		setMended([]);
 		const done = (saved: S["Item"]) => {
 			drop(id);
 			again();

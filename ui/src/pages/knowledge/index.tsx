@@ -197,7 +197,7 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 				open(refOf(row));
 			}}
 			onEnd={pages.hasNextPage && !pages.isFetching ? () => void pages.fetchNextPage() : undefined}
-			height="calc(100dvh - 232px)"
+			height={reference ? "calc(100dvh - 264px)" : "calc(100dvh - 224px)"}
 			empty={
 				<Empty
 					icon={<SearchX />}
@@ -243,7 +243,7 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 				{list}
 			</div>
 			{reference && (
-				<Card className={cx("min-w-0 md:sticky md:top-4", !graph && "md:max-h-[calc(100dvh-32px)] md:overflow-y-auto")}>
+				<Card className={cx("min-w-0", !graph && "md:max-h-[calc(100dvh-148px)] md:overflow-y-auto")}>
 					{reference === "new" ? <New make={make} /> : <Item key={reference} reference={reference} back={back} />}
 				</Card>
 			)}
