@@ -63,7 +63,7 @@ function Node({ data: { item } }: NodeProps<ItemNode>) {
 				className="nopan h-full min-w-0 flex-1 rounded-lg px-3 text-left"
 			>
 				<span className="line block font-medium text-sm">{item.title}</span>
-				<span className="line flex items-center gap-1.5 text-faint text-xs">
+				<span className="line flex items-center gap-1.5 text-muted text-xs">
 					<Priority value={item.priority} />
 					{ref}
 				</span>
@@ -377,7 +377,7 @@ function Around({ drawing, hands }: { drawing: ReturnType<typeof joined>; hands:
 							className="min-w-0 flex-1 rounded-md px-2 py-1 text-left"
 						>
 							<span className="line block">{item.title}</span>
-							<span className="line block text-faint text-xs">
+							<span className="line block text-muted text-xs">
 								{ref} · {tn(away, "{n} relation away", "{n} relations away")}
 							</span>
 						</button>

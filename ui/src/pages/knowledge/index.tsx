@@ -61,7 +61,7 @@ export default function Knowledge() {
 			wide
 			actions={
 				ref !== "new" && (
-					<Button look="primary" onClick={make}>
+					<Button onClick={make}>
 						<Plus />
 						{t("New item")}
 					</Button>
