@@ -124,7 +124,7 @@ func TestItems(t *testing.T) {
 		{name: "a relation to itself", method: "POST", path: "/v1/items/restore", body: `{"relations":[{"a":"old-20","b":"older-10"}]}`, status: 400, has: []string{"related to itself"}},
 		{name: "none of it", method: "GET", path: "/v1/items?type=old", status: 200, has: []string{`"total":2`}},
 
-		{name: "how it is", method: "GET", path: "/v1/knowledge", status: 200, has: []string{`"items":4,"index":{"inMemory":true}`}},
+		{name: "how it is", method: "GET", path: "/v1/knowledge", status: 200, has: []string{`"items":4,"types":[{"name":"old","count":2},{"name":"guides","count":1}`, `"index":{"inMemory":true}`}},
 		{name: "compared", method: "POST", path: "/v1/knowledge/check", status: 200, has: []string{`"good":true`, `"items":4,"relations":1,"indexed":true`, `"missingTexts":[]`}},
 		{name: "made anew", method: "POST", path: "/v1/knowledge/rebuild", status: 200, has: []string{`"success":true`}},
 	} {

@@ -62,9 +62,12 @@ func (a *API) getKnowledge(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 		a.fail(w, err)
 		return
 	}
-	out := client.Knowledge{Sequence: g.Sequence, Items: g.Items, Index: client.KnowledgeIndex{
+	out := client.Knowledge{Sequence: g.Sequence, Items: g.Items, Types: make([]client.ItemType, 0, len(g.Types)), Index: client.KnowledgeIndex{
 		InMemory: g.InMemory, File: g.File, Size: g.Size, Covers: g.Covers, Missing: g.Missing, Damage: said(g.Damage),
 	}}
+	for _, one := range g.Types {
+		out.Types = append(out.Types, client.ItemType{Name: one.Name, Count: one.Count})
+	}
 	if !g.Built.IsZero() {
 		built := g.Built.UTC()
 		out.Index.Built = &built

@@ -16,6 +16,8 @@ type Glance struct {
 	// Sequence is the number of the last write.
 	Sequence int64
 	Items    int
+	// Types are the most used types, at most GlanceTypes.
+	Types []Type
 	// InMemory is set if there are so few items that the index needs no file.
 	InMemory bool
 	// File is the index file, or empty if the database names none.
@@ -30,6 +32,9 @@ type Glance struct {
 	Damage  error
 }
 
+// GlanceTypes is the maximum number of types that a Glance names.
+const GlanceTypes = 100
+
 // Glance examines the index file without using it. It reads a file of up to whole
 // bytes completely, and only the beginning of a larger one.
 func (x *Indexes) Glance(ctx context.Context, whole int64) (g Glance, err error) {
@@ -41,6 +46,9 @@ func (x *Indexes) Glance(ctx context.Context, whole int64) (g Glance, err error)
 		return g, err
 	}
 	g.Items, g.InMemory = all.Total, all.Total <= x.limits.inMemory
+	if g.Types, err = x.store.Types(ctx, GlanceTypes); err != nil {
+		return g, err
+	}
 	named, err := x.store.IndexFile(ctx)
 	if err != nil || named.Token == "" || x.text.dir == "" {
 		return g, err

@@ -11,9 +11,17 @@ import (
 type Knowledge struct {
 	Sequence int64 `json:"sequence" doc:"The number of the last write."`
 	Items    int   `json:"items"`
+	// Types are the types that items have.
+	Types []ItemType `json:"types" doc:"The most used first, at most 100."`
 	// Index is the file of the text index.
 	Index KnowledgeIndex `json:"index"`
 	Work  *KnowledgeWork `json:"work,omitempty" doc:"What is being done with it; nothing if it is not there."`
+}
+
+// ItemType is a type, and how many items have it.
+type ItemType struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
 }
 
 // KnowledgeIndex is the file of the text index.

@@ -7,6 +7,7 @@ import { useConnected } from "../api/events";
 import { type Session, signOut } from "../api/session";
 import { chooseLang, currentLang, number, t, tn } from "../lang";
 import { Button, Chip, complain, cx, Dialog, Dot, Empty, Kbd, LinkButton, Loading, Menu, Notes, Problem } from "../ui";
+import { beforeLeaving, Leaving } from "../ui/leave";
 import { useKeys } from "./keys";
 import { Mark } from "./mark";
 import { places, useServerTone } from "./nav";
@@ -36,8 +37,12 @@ export function App({ session }: { session: Session }) {
 	return (
 		<SessionContext value={session}>
 			<QueryClientProvider client={queries}>
-				<Router base={base.pathname.replace(/\/$/, "")}>
+				<Router
+					base={base.pathname.replace(/\/$/, "")}
+					aroundNav={(go, to, options) => beforeLeaving(() => go(to, options), location.pathname, to)}
+				>
 					<Frame />
+					<Leaving />
 				</Router>
 				<Notes />
 			</QueryClientProvider>
@@ -88,7 +93,7 @@ function Frame() {
 			</header>
 			<main id="main" tabIndex={-1} className="min-w-0 outline-none">
 				<Offline />
-				<Mistake key={path}>
+				<Mistake key={path.startsWith("/knowledge") ? "/knowledge" : path}>
 					<Suspense fallback={<Loading />}>
 						<Switch>
 							<Route path="/">

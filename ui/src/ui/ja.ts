@@ -27,5 +27,8 @@ export default {
 	"The answer is empty.": "応答は空です。",
 	"Image of the answer": "応答の画像",
 	bytes: "バイト",
+	"Leave without saving?": "保存せずに移動しますか?",
+	"Discard the changes": "変更を破棄",
+	"What you have written here is not saved.": "ここに書いた内容はまだ保存されていません。",
 	"{n} more rows": "残り {n} 行",
 } as Record<string, string>;

@@ -1,0 +1,310 @@
+import { X } from "lucide-react";
+import { type ReactNode, useCallback, useId, useState } from "react";
+import { useLocation } from "wouter";
+import { query, type S } from "@/api/client";
+import { t } from "@/lang";
+import { Button, Chip, composing, Field, Input, Problem, Select, say, TextArea } from "@/ui";
+import { useUnsaved } from "@/ui/leave";
+import {
+	again,
+	begin,
+	changeOf,
+	draftOf,
+	drop,
+	empty,
+	type Fields,
+	fieldsOf,
+	hrefOf,
+	isChanged,
+	refOf,
+	useDrafts,
+	write,
+	wrongFields,
+} from "./drafts";
+import { ItemPicker } from "./picker";
+import { useTypes } from "./types";
+import { priorities } from "./words";
+
+/** edit opens the editor for an item. */
+export const edit = (item: S["Item"]): void => begin(refOf(item), fieldsOf(item), item.updated_at);
+
+/** Editing is the head of an editor: what is edited, and how to end that. mod+s saves. */
+export function Editing({
+	name,
+	title,
+	busy,
+	changed,
+	save,
+	leave,
+	children,
+}: {
+	name: string;
+	title: ReactNode;
+	busy: boolean;
+	changed: boolean;
+	save: () => void;
+	leave: () => void;
+	children: ReactNode;
+}) {
+	const [asks, setAsks] = useState(false);
+	return (
+		<div
+			role="form"
+			aria-label={name}
+			onKeyDown={(event) => {
+				if (event.key.toLowerCase() !== "s" || !(event.metaKey || event.ctrlKey) || composing(event)) return;
+				event.preventDefault();
+				if (!busy) save();
+			}}
+		>
+			<div className="sticky top-0 z-10 flex min-h-12 flex-wrap items-center gap-2 border-line border-b bg-surface px-4 py-2">
+				<h2 className="line min-w-0 flex-1 text-base">{title}</h2>
+				{asks && changed ? (
+					<>
+						<span className="text-muted">{t("Discard what you have written?")}</span>
+						<Button look="danger" onClick={leave}>
+							{t("Discard the changes")}
+						</Button>
+						<Button onClick={() => setAsks(false)}>{t("Go on writing")}</Button>
+					</>
+				) : (
+					<>
+						<Button onClick={() => (changed ? setAsks(true) : leave())}>{t("Cancel")}</Button>
+						<Button look="primary" busy={busy} onClick={save} aria-keyshortcuts="Control+S Meta+S">
+							{t("Save")}
+						</Button>
+					</>
+				)}
+			</div>
+			<div className="flex flex-col gap-4 p-4">{children}</div>
+		</div>
+	);
+}
+
+/** Changed says that another has written meanwhile. */
+export function Changed() {
+	return (
+		<p role="status" className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
+			{t("Somebody has changed this since you began. Saving writes over the fields that you have changed.")}
+		</p>
+	);
+}
+
+/** Edit is the form of an item, or of a new one, whose key is "new". */
+export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
+	const [, go] = useLocation();
+	const draft = useDrafts((state) => state.drafts[id]);
+	const statuses = query.useQuery("get", "/v1/statuses");
+	const tags = query.useQuery("get", "/v1/tags");
+	const types = useTypes();
+	const add = query.useMutation("post", "/v1/items");
+	const change = query.useMutation("patch", "/v1/items/{ref}");
+	const forget = useCallback(() => drop(id), [id]);
+	useUnsaved(isChanged(draft), forget);
+	const listID = useId();
+	const [mended, setMended] = useState<string[]>([]); // fields that were written since the API refused them
+	if (!draft) return null;
+	const { now } = draft;
+	const wrong = wrongFields(item ? change.error : add.error);
+	for (const name of mended) delete wrong[name];
+	const set = (fields: Partial<Fields>) => {
+		write(id, fields);
+		setMended((old) => [...new Set([...old, ...Object.keys(fields)])]);
+	};
+
+	const save = () => {
+		const latest = draftOf(id);
+		if (!latest) return;
+		setMended([]);
+		const done = (saved: S["Item"]) => {
+			drop(id);
+			again();
+			say(item ? t("Saved.") : t("{ref} is made.", { ref: refOf(saved) }));
+			if (!item) setTimeout(() => go(hrefOf(refOf(saved)))); // when the draft is gone
+		};
+		if (item) change.mutate({ params: { path: { ref: refOf(item) } }, body: changeOf(latest) }, { onSuccess: done });
+		else {
+			const { status, priority, ...rest } = latest.now;
+			const body = { ...rest, ...(status ? { status } : {}), ...(priority ? { priority } : {}) };
+			add.mutate({ body }, { onSuccess: done });
+		}
+	};
+	const known = statuses.data?.statuses.map((one) => one.name) ?? [];
+	return (
+		<Editing
+			name={item ? t("Edit {ref}", { ref: refOf(item) }) : t("New item")}
+			title={item ? t("Edit {ref}", { ref: refOf(item) }) : t("New item")}
+			busy={add.isPending || change.isPending}
+			changed={isChanged(draft)}
+			save={save}
+			leave={() => {
+				drop(id);
+				if (!item) setTimeout(() => go("/knowledge"));
+			}}
+		>
+			{wrong[""] && <Problem error={(item ? change : add).error} retry={save} />}
+			{item && item.updated_at !== draft.updatedAt && <Changed />}
+			{!item && (
+				<Field
+					label={t("Type")}
+					error={wrong.type}
+					hint={t("Any word: notes, decisions, issues. It becomes a part of the name.")}
+				>
+					<Input
+						list={`${listID}-types`}
+						value={now.type}
+						onChange={(event) => set({ type: event.target.value })}
+						autoFocus
+					/>
+				</Field>
+			)}
+			<datalist id={`${listID}-types`}>
+				{types.map((one) => (
+					<option key={one.name} value={one.name} />
+				))}
+			</datalist>
+			<Field label={t("Title")} error={wrong.title}>
+				<Input value={now.title} onChange={(event) => set({ title: event.target.value })} />
+			</Field>
+			<Field label={t("Description")} error={wrong.description}>
+				<TextArea rows={2} value={now.description} onChange={(event) => set({ description: event.target.value })} />
+			</Field>
+			<Field label={t("Content")} error={wrong.content} hint={t("Markdown")}>
+				<TextArea
+					rows={14}
+					className="font-mono text-[12.5px]"
+					value={now.content}
+					onChange={(event) => set({ content: event.target.value })}
+				/>
+			</Field>
+			<div className="grid gap-4 sm:grid-cols-2">
+				<Field label={t("Status")} error={wrong.status}>
+					<Select value={now.status} onChange={(event) => set({ status: event.target.value })}>
+						{!item && <option value="">{t("The usual one")}</option>}
+						{now.status && !known.includes(now.status) && <option>{now.status}</option>}
+						{known.map((name) => (
+							<option key={name}>{name}</option>
+						))}
+					</Select>
+				</Field>
+				<Field label={t("Priority")} error={wrong.priority}>
+					<Select value={now.priority} onChange={(event) => set({ priority: event.target.value })}>
+						{!item && <option value="">{t("The usual one")}</option>}
+						{Object.entries(priorities).map(([value, { title }]) => (
+							<option key={value} value={value}>
+								{t(title)}
+							</option>
+						))}
+					</Select>
+				</Field>
+			</div>
+			<Tags
+				tags={now.tags}
+				known={tags.data?.tags.map((tag) => tag.name) ?? []}
+				error={wrong.tags}
+				onChange={(tags) => set({ tags })}
+			/>
+			<Field
+				label={t("Relations")}
+				error={wrong.related}
+				hint={t("Relations have no direction: the other item gets this one, too.")}
+			>
+				<div className="flex flex-col gap-2">
+					{now.related.length > 0 && (
+						<div className="flex flex-wrap gap-1">
+							{now.related.map((ref) => (
+								<Removable
+									key={ref}
+									text={ref}
+									onRemove={() => set({ related: now.related.filter((one) => one !== ref) })}
+								/>
+							))}
+						</div>
+					)}
+					<ItemPicker
+						label={t("Find an item to relate")}
+						without={item ? [...now.related, refOf(item)] : now.related}
+						onPick={(picked) => set({ related: [...now.related, refOf(picked)] })}
+					/>
+				</div>
+			</Field>
+		</Editing>
+	);
+}
+
+function Removable({ text, onRemove }: { text: string; onRemove: () => void }) {
+	return (
+		<Chip className="pr-1">
+			<span className="line">{text}</span>
+			<button
+				type="button"
+				aria-label={t("Remove {name}", { name: text })}
+				onClick={onRemove}
+				className="rounded-full p-0.5 hover:text-text"
+			>
+				<X />
+			</button>
+		</Chip>
+	);
+}
+
+/** Tags are chips, and a line that becomes one at Enter or a comma. */
+function Tags({
+	tags,
+	known,
+	error,
+	onChange,
+}: {
+	tags: string[];
+	known: string[];
+	error?: string;
+	onChange: (tags: string[]) => void;
+}) {
+	const id = useId();
+	const [text, setText] = useState("");
+	const add = (value: string) => {
+		const names = value.split(/[,、，]/).map((name) => name.trim());
+		const fresh = names.filter((name, i) => name && !tags.includes(name) && names.indexOf(name) === i);
+		if (fresh.length > 0) onChange([...tags, ...fresh]);
+		setText("");
+	};
+	return (
+		<Field label={t("Tags")} error={error} hint={t("Enter or a comma ends a tag.")}>
+			<div className="flex flex-col gap-2">
+				{tags.length > 0 && (
+					<div className="flex flex-wrap gap-1">
+						{tags.map((tag) => (
+							<Removable key={tag} text={tag} onRemove={() => onChange(tags.filter((one) => one !== tag))} />
+						))}
+					</div>
+				)}
+				<Input
+					list={id}
+					value={text}
+					placeholder={t("Add a tag")}
+					onChange={(event) => {
+						const { value } = event.target;
+						const typing = (event.nativeEvent as InputEvent).isComposing;
+						if (!typing && /[,、，]$/.test(value)) add(value);
+						else setText(value);
+					}}
+					onEnter={add}
+					onBlur={() => text && add(text)}
+					onKeyDown={(event) => {
+						if (event.key === "Backspace" && text === "" && !composing(event)) onChange(tags.slice(0, -1));
+					}}
+				/>
+				<datalist id={id}>
+					{known
+						.filter((name) => !tags.includes(name))
+						.map((name) => (
+							<option key={name} value={name} />
+						))}
+				</datalist>
+			</div>
+		</Field>
+	);
+}
+
+/** startNew begins a new item. */
+export const startNew = (): void => begin("new", empty, "");
