@@ -12,7 +12,7 @@ import { useKeys } from "./keys";
 import { Mark } from "./mark";
 import { places, useServerTone } from "./nav";
 import { Palette } from "./palette";
-import { chooseTheme, currentTheme, type Theme } from "./theme";
+import { chooseTheme, useTheme } from "./theme";
 
 const Calls = lazy(() => import("../pages/calls"));
 const Call = lazy(() => import("../pages/call"));
@@ -190,13 +190,9 @@ function Nav({ path }: { path: string }) {
 
 function Foot({ onKeys }: { onKeys: () => void }) {
 	const session = useSession();
-	const [theme, setTheme] = useState(currentTheme);
+	const theme = useTheme();
 	const icons = { system: <Monitor />, light: <Sun />, dark: <Moon /> };
 	const titles = { system: t("As the system"), light: t("Light"), dark: t("Dark") };
-	const choose = (to: Theme) => {
-		chooseTheme(to);
-		setTheme(to);
-	};
 	return (
 		<div className="mt-auto flex items-center gap-1 pt-4 text-faint text-xs">
 			<span className="line flex-1 px-2" title={`${root.host} · ${session.client} · ${session.version}`}>
@@ -212,7 +208,7 @@ function Foot({ onKeys }: { onKeys: () => void }) {
 					title: titles[to],
 					icon: icons[to],
 					hint: to === theme ? "✓" : undefined,
-					onSelect: () => choose(to),
+					onSelect: () => chooseTheme(to),
 				}))}
 			/>
 			<Menu

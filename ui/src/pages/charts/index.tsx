@@ -1,3 +1,415 @@
-export default function Unbuilt() {
-	return null;
+import { ChevronDown, Gauge, Server, Users, Wrench, ZoomOut } from "lucide-react";
+import { type ReactNode, useMemo, useState } from "react";
+import { query, type S } from "@/api/client";
+import { clock, number, short, t, tn, took } from "@/lang";
+import {
+	Button,
+	Card,
+	Chip,
+	type Column,
+	cx,
+	Empty,
+	LinkButton,
+	List,
+	Loading,
+	Menu,
+	Page,
+	Problem,
+	Toggle,
+} from "@/ui";
+import { addressOf, type Filters, sumQuery } from "../calls/filters";
+import { clientName, toolName } from "../calls/words";
+import { ranges, useSeries, useSums, useView } from "./data";
+import { Plot, type Steps } from "./plot";
+
+type View = ReturnType<typeof useView>;
+
+/** Charts shows the course of the calls: how many, how long they took, what they cost. */
+export default function Charts() {
+	const view = useView();
+	const series = useSeries(view.filters);
+	const { total, tools } = useSums(view.filters);
+	const history = series.data?.history;
+	const error = series.error ?? total.error;
+	return (
+		<Page title={t("Charts")} actions={<Ranges view={view} days={history?.on ? history.days : undefined} />}>
+			<FilterBar view={view} tools={tools.data?.tools ?? []} />
+			{error ? (
+				<Problem
+					error={error}
+					retry={() => {
+						void series.refetch();
+						void total.refetch();
+					}}
+				/>
+			) : !series.data || !total.data ? (
+				<Loading rows={10} />
+			) : total.data.total.calls === 0 ? (
+				<Card>
+					<Nothing view={view} on={history?.on !== false} />
+				</Card>
+			) : (
+				<Courses series={series.data} total={total.data.total} view={view} />
+			)}
+			{tools.data && tools.data.tools.length > 0 && <ToolTable tools={tools.data.tools} view={view} />}
+		</Page>
+	);
+}
+
+function Ranges({ view, days }: { view: View; days?: number }) {
+	const { filters, span } = view;
+	return (
+		<>
+			{days !== undefined && filters.since === "30d" && days < 30 && (
+				<span className="text-faint text-xs">
+					{tn(days, "Calls are kept for {n} day.", "Calls are kept for {n} days.")}
+				</span>
+			)}
+			{span && (
+				<>
+					<Chip tone="accent" className="tabular">
+						{clock(filters.since)} – {clock(filters.until)}
+					</Chip>
+					<Button look="quiet" onClick={view.back}>
+						<ZoomOut />
+						{t("Zoom out")}
+					</Button>
+				</>
+			)}
+			<fieldset className="flex overflow-hidden rounded-md border border-line-strong">
+				<legend className="sr-only">{t("Time")}</legend>
+				{ranges.map(([since, title]) => {
+					const on = !span && since === filters.since;
+					return (
+						<button
+							key={since}
+							type="button"
+							aria-pressed={on}
+							onClick={() => view.setRange(since)}
+							className={cx(
+								"h-[30px] border-line-strong border-l px-3 font-medium text-sm first:border-l-0 focus-visible:-outline-offset-2",
+								on ? "bg-accent-soft text-accent" : "bg-surface text-muted hover:text-text",
+							)}
+						>
+							{t(title)}
+						</button>
+					);
+				})}
+			</fieldset>
+		</>
+	);
+}
+
+function FilterBar({ view, tools }: { view: View; tools: S["CallSum"][] }) {
+	const { filters, set } = view;
+	const servers = query.useQuery("get", "/v1/servers");
+	// Who called lately: the sums do not name the clients.
+	const { client: _, ...others } = sumQuery({ ...filters, client: [], tool: [], server: [] });
+	const recent = query.useQuery("get", "/v1/calls", { params: { query: { ...others, limit: 200 } } });
+	const clients = [...new Set(recent.data?.calls.map((call) => call.client))].sort();
+	const names = tools.flatMap((sum) => (sum.tool ? [sum.tool] : [])).slice(0, 40);
+	return (
+		<search className="mb-3 flex flex-wrap items-center gap-2">
+			<Filter
+				title={t("client")}
+				icon={<Users aria-hidden />}
+				values={clients}
+				now={filters.client}
+				shown={(client) => clientName({ client })}
+				onChange={(client) => set({ client })}
+			/>
+			<Filter
+				title={t("server")}
+				icon={<Server aria-hidden />}
+				values={servers.data?.servers.map((server) => server.name) ?? []}
+				now={filters.server}
+				onChange={(server) => set({ server, tool: [] })}
+			/>
+			<Filter
+				title={t("tool")}
+				icon={<Wrench aria-hidden />}
+				values={names}
+				now={filters.tool}
+				onChange={(tool) => set({ tool })}
+			/>
+			<LinkButton look="quiet" size="small" href={callsAddress(filters)}>
+				{t("To the calls")}
+			</LinkButton>
+			<span className="ml-auto text-faint text-xs max-md:hidden">
+				{t("Drag in a chart to zoom, double-click to go back.")}
+			</span>
+		</search>
+	);
+}
+
+const callsAddress = (filters: Filters, change: Partial<Filters> = {}) =>
+	`/calls?${addressOf({ ...filters, ...change })}`;
+
+/** Filter is one value that calls must have, or none. */
+function Filter({
+	title,
+	icon,
+	values,
+	now,
+	shown = (value) => value,
+	onChange,
+}: {
+	title: string;
+	icon: ReactNode;
+	values: string[];
+	now: string[];
+	shown?: (value: string) => string;
+	onChange: (values: string[]) => void;
+}) {
+	const on = now.length > 0;
+	const words = now.map((one) => (one.startsWith("!") ? `${t("not")} ${shown(one.slice(1))}` : shown(one))).join(", ");
+	return (
+		<Menu
+			align="start"
+			trigger={
+				<Toggle on={on} className="max-w-72">
+					{icon}
+					<span className="line">{on ? `${title}: ${words}` : title}</span>
+					<ChevronDown aria-hidden />
+				</Toggle>
+			}
+			items={[
+				{ title: t("Any"), hint: on ? undefined : "✓", onSelect: () => onChange([]) },
+				...[...new Set([...values, ...now.filter((one) => !one.startsWith("!"))])].map((value) => ({
+					title: shown(value),
+					hint: now.includes(value) ? "✓" : undefined,
+					onSelect: () => onChange([value]),
+				})),
+			]}
+		/>
+	);
+}
+
+function Nothing({ view, on }: { view: View; on: boolean }) {
+	const { filters } = view;
+	const filtered = filters.client.length + filters.server.length + filters.tool.length > 0;
+	if (!on)
+		return (
+			<Empty
+				icon={<Gauge />}
+				title={t("Calls are not kept.")}
+				actions={<LinkButton href="/settings/history">{t("Settings")}</LinkButton>}
+			>
+				{t("Charts are made of the call history, and the configuration says record: off.")}
+			</Empty>
+		);
+	return (
+		<Empty
+			icon={<Gauge />}
+			title={filtered ? t("No call is like that in this time.") : t("No calls in this time.")}
+			actions={
+				<>
+					{filtered && (
+						<Button onClick={() => view.set({ client: [], server: [], tool: [] })}>{t("Show all calls")}</Button>
+					)}
+					{filters.since !== "30d" && <Button onClick={() => view.setRange("30d")}>{t("Look at 30 days")}</Button>}
+					{!filtered && <LinkButton href="/calls?start=1">{t("Connect a client")}</LinkButton>}
+				</>
+			}
+		>
+			{t("The first call draws the charts by itself.")}
+		</Empty>
+	);
+}
+
+const share = (part: number, of: number): string => {
+	const percent = of ? (100 * part) / of : 0;
+	return `${percent === 0 || percent >= 10 ? Math.round(percent) : percent.toFixed(1)}%`;
+};
+
+function Courses({ series, total, view }: { series: S["CallSeries"]; total: S["CallSum"]; view: View }) {
+	const data = useMemo(() => {
+		const steps: Steps = {
+			from: Date.parse(series.from) / 1000,
+			seconds: series.stepSeconds,
+			count: series.total.length,
+		};
+		const values = (name: keyof S["CallStep"]) => series.total.map((step) => step[name]);
+		const times = (name: "p50Millis" | "p95Millis") => series.total.map((step) => (step.calls ? step[name] : null));
+		return {
+			steps,
+			traffic: [
+				{ title: t("Calls"), colour: "--accent", values: values("calls"), bars: true },
+				{ title: t("Failed"), colour: "--bad", values: values("errors"), bars: true },
+			],
+			latency: [
+				{ title: "p95", colour: "--warn", values: times("p95Millis") },
+				{ title: "p50", colour: "--accent", values: times("p50Millis") },
+			],
+			tokens: [
+				{ title: t("Out"), colour: "--accent", values: values("tokensOut") },
+				{ title: t("In"), colour: "--warn", values: values("tokensIn") },
+				{ title: t("Saved"), colour: "--ok", values: values("tokensSaved") },
+			],
+		};
+	}, [series]);
+	const common = { steps: data.steps, onSpan: view.setSpan, onBack: view.back };
+	return (
+		<div className="grid gap-3 md:grid-cols-2 md:[&>:first-child]:col-span-2">
+			<Plot
+				{...common}
+				title={t("Traffic")}
+				sentence={tn(total.calls, "{n} call, {failed} failed ({share}).", "{n} calls, {failed} failed ({share}).", {
+					failed: number(total.errors),
+					share: share(total.errors, total.calls),
+				})}
+				lines={data.traffic}
+				format={(n) => (Number.isInteger(n) ? short(n) : "")}
+			/>
+			<Plot
+				{...common}
+				title={t("Latency")}
+				sentence={t("Half of the calls took at most {p50}, 95% at most {p95}.", {
+					p50: took(total.p50Millis),
+					p95: took(total.p95Millis),
+				})}
+				lines={data.latency}
+				format={took}
+			/>
+			<Plot
+				{...common}
+				title={t("Tokens")}
+				sentence={t("About {in} in, {out} out, {saved} saved by outlines of large answers.", {
+					in: short(total.tokensIn),
+					out: short(total.tokensOut),
+					saved: short(total.tokensSaved ?? 0),
+				})}
+				lines={data.tokens}
+				format={short}
+			/>
+		</div>
+	);
+}
+
+const sums: Record<string, (sum: S["CallSum"]) => number> = {
+	calls: (sum) => sum.calls,
+	errors: (sum) => sum.errors / sum.calls,
+	p50: (sum) => sum.p50Millis,
+	p95: (sum) => sum.p95Millis,
+	tokens: (sum) => sum.tokensIn + sum.tokensOut,
+	saved: (sum) => sum.tokensSaved ?? 0,
+};
+
+function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
+	const { filters, sort, set } = view;
+	const [selected, select] = useState<string>();
+	const rows = useMemo(() => {
+		const by = sums[sort] ?? sums.calls!;
+		return tools.toSorted((a, b) => by(b) - by(a));
+	}, [tools, sort]);
+	const isOn = (sum: S["CallSum"]) => sum.tool !== undefined && filters.tool.includes(sum.tool);
+	const head = (id: string, title: string) => ({
+		id,
+		right: true,
+		sorted: id === sort ? ("descending" as const) : undefined,
+		title: (
+			<button
+				type="button"
+				className={cx("rounded-sm hover:text-text", id === sort && "text-text")}
+				onClick={() => set({}, { sort: id === "calls" ? "" : id })}
+			>
+				{title}
+				{id === sort && " ↓"}
+			</button>
+		),
+	});
+	const columns: Column<S["CallSum"]>[] = [
+		{
+			id: "tool",
+			title: t("Tool"),
+			width: "minmax(0,1fr)",
+			cell: (sum) => (
+				<button
+					type="button"
+					aria-pressed={isOn(sum)}
+					className={cx("line max-w-full text-left font-medium", isOn(sum) ? "text-accent" : "hover:text-accent")}
+					onClick={() => toggle(sum)}
+				>
+					{toolName(sum) || t("without a tool")}
+				</button>
+			),
+		},
+		{
+			id: "server",
+			title: t("Server"),
+			width: "minmax(0,160px)",
+			wide: true,
+			cell: (sum) => <span className="text-muted">{sum.server}</span>,
+		},
+		{ ...head("calls", t("Calls")), width: "76px", cell: (sum) => number(sum.calls) },
+		{
+			...head("errors", t("Failed")),
+			width: "80px",
+			cell: (sum) => (
+				<span className={sum.errors ? "text-bad" : "text-faint"} title={number(sum.errors)}>
+					{share(sum.errors, sum.calls)}
+				</span>
+			),
+		},
+		{ ...head("p50", "p50"), width: "88px", wide: true, cell: (sum) => took(sum.p50Millis) },
+		{ ...head("p95", "p95"), width: "84px", cell: (sum) => took(sum.p95Millis) },
+		{
+			...head("tokens", t("Tokens in / out")),
+			width: "144px",
+			wide: true,
+			cell: (sum) => (
+				<span className="text-muted">
+					{short(sum.tokensIn)} / {short(sum.tokensOut)}
+				</span>
+			),
+		},
+		{
+			...head("saved", t("Saved")),
+			width: "88px",
+			wide: true,
+			cell: (sum) =>
+				sum.tokensSaved ? (
+					<span className="text-ok">{short(sum.tokensSaved)}</span>
+				) : (
+					<span className="text-faint">0</span>
+				),
+		},
+		{
+			id: "open",
+			title: <span className="sr-only">{t("Calls")}</span>,
+			width: "112px",
+			right: true,
+			wide: true,
+			cell: (sum) => (
+				<LinkButton
+					look="quiet"
+					size="small"
+					aria-label={t("Calls of {name}", { name: sum.tool ?? sum.server ?? "" })}
+					href={callsAddress(filters, { server: sum.server ? [sum.server] : [], tool: sum.tool ? [sum.tool] : [] })}
+				>
+					{t("Its calls")}
+				</LinkButton>
+			),
+		},
+	];
+	const toggle = (sum: S["CallSum"]) => {
+		if (sum.tool) set({ tool: isOn(sum) ? [] : [sum.tool] });
+		else if (sum.server) set({ server: filters.server.includes(sum.server) ? [] : [sum.server] });
+	};
+	const key = (sum: S["CallSum"]) => `${sum.server} ${sum.tool}`;
+	return (
+		<div className="mt-3">
+			<List
+				label={t("Servers and tools")}
+				rows={rows}
+				columns={columns}
+				rowKey={key}
+				selected={selected}
+				onSelect={select}
+				onOpen={toggle}
+				rowClass={(sum) => isOn(sum) && "bg-accent-soft"}
+				height="432px"
+			/>
+		</div>
+	);
 }

@@ -20,6 +20,7 @@ import {
 	Loaded,
 	Page,
 	Problem,
+	Snippet,
 	say,
 } from "@/ui";
 
@@ -354,19 +355,7 @@ function ByHand() {
 					{ title: t("A client on this machine"), text: stdio },
 					{ title: t("A client elsewhere, with a token"), text: http },
 				].map(({ title, text }) => (
-					<Card key={title}>
-						<Cap>
-							<span>{title}</span>
-							<CopyButton text={text} />
-						</Cap>
-						<pre
-							// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
-							tabIndex={0}
-							className="overflow-auto px-4 py-3"
-						>
-							{text}
-						</pre>
-					</Card>
+					<Snippet key={title} title={title} text={text} />
 				))}
 			</div>
 		</section>

@@ -2,25 +2,25 @@ import { Stethoscope } from "lucide-react";
 import { useState } from "react";
 import { Failure, failureOf, queries, query, root, type S } from "@/api/client";
 import { t, tn } from "@/lang";
-import { Button, Card, CopyButton, complain, Dot, say, type Tone } from "@/ui";
+import { Button, Card, CopyButton, complain, cx, Dot, LinkButton, say, type Tone } from "@/ui";
 
 const tones: Record<string, Tone> = { problem: "bad", warning: "warn", note: "accent", ok: "ok" };
 
 /** Findings is what the doctor finds, with the button that mends it. about limits it to
- * one subject. */
-export function Findings({ about }: { about?: string }) {
+ * one subject; with all, also what is good is told. */
+export function Findings({ about, all }: { about?: string; all?: boolean }) {
 	const doctor = query.useQuery("get", "/v1/doctor", {}, { staleTime: 60_000 });
 	const [open, setOpen] = useState(false);
 	const found = (doctor.data?.findings ?? []).filter(
-		(f) => (f.severity === "problem" || f.severity === "warning") && (!about || f.subject === about),
+		(f) => (all || f.severity === "problem" || f.severity === "warning") && (!about || f.subject === about),
 	);
 	if (found.length === 0) return null;
-	const shown = open || about ? found : found.slice(0, 2);
+	const shown = open || about || all ? found : found.slice(0, 2);
 	return (
 		<section aria-label={t("What the doctor finds")} className="mb-4">
 			<Card className="overflow-hidden">
 				{shown.map((finding) => (
-					<Found key={finding.subject + finding.title} finding={finding} />
+					<Found key={finding.subject + finding.title} finding={finding} subject={all} />
 				))}
 				{found.length > shown.length && (
 					<button
@@ -37,7 +37,7 @@ export function Findings({ about }: { about?: string }) {
 	);
 }
 
-function Found({ finding }: { finding: S["DoctorFinding"] }) {
+function Found({ finding, subject }: { finding: S["DoctorFinding"]; subject?: boolean }) {
 	const [busy, setBusy] = useState(false);
 	const mend = async (request: S["DoctorRequest"]) => {
 		setBusy(true);
@@ -59,13 +59,17 @@ function Found({ finding }: { finding: S["DoctorFinding"] }) {
 		}
 	};
 	const { request } = finding;
+	const secret = request?.path.match(/^\/v1\/secrets\/(.+)$/)?.[1];
 	return (
 		<div className="flex flex-wrap items-start gap-x-3 gap-y-2 border-line border-b px-4 py-3 last:border-0">
 			<span className="flex h-5 items-center">
 				<Dot tone={tones[finding.severity] ?? "idle"} title={finding.severity} />
 			</span>
 			<div className="min-w-0 flex-1 basis-64">
-				<div className="font-medium">{finding.title}</div>
+				<div className={cx("break-words", finding.severity !== "ok" && "font-medium")}>
+					{subject && <span className="mr-2 font-normal text-faint">{finding.subject}</span>}
+					{finding.title}
+				</div>
 				{finding.detail && (
 					<div className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm">
 						{finding.detail}
@@ -74,12 +78,17 @@ function Found({ finding }: { finding: S["DoctorFinding"] }) {
 				{finding.fix && <div className="mt-0.5 text-muted text-sm">{finding.fix}</div>}
 			</div>
 			{finding.command && (
-				<span className="flex items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
-					<code>{finding.command}</code>
+				<span className="flex min-w-0 items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
+					<code className="break-all">{finding.command}</code>
 					<CopyButton text={finding.command} />
 				</span>
 			)}
-			{request && request.method !== "GET" && !request.path.includes("{") && (
+			{secret && (
+				<LinkButton size="small" href={`/settings/secrets?name=${secret}`}>
+					{t("Set the secret")}
+				</LinkButton>
+			)}
+			{request && !secret && request.method !== "GET" && !request.path.includes("{") && (
 				<Button size="small" busy={busy} onClick={() => void mend(request)}>
 					{t("Mend it")}
 				</Button>

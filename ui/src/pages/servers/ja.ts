@@ -26,6 +26,7 @@ export default {
 	"{n} more findings": "ほか {n} 件",
 	"Done. Looking again.": "完了しました。もう一度確認しています。",
 	"Mend it": "直す",
+	"Set the secret": "シークレットを設定",
 	"{name} is changed.": "{name} を変更しました。",
 	"{name} is added.": "{name} を追加しました。",
 	"{n} servers are added.": "{n} 台のサーバーを追加しました。",

@@ -1,0 +1,122 @@
+import type { Page } from "@playwright/test";
+import { accessible, expect, type Genkan, go, pictures, test } from "./genkan";
+
+const fail = (genkan: Genkan) => genkan.call("fault__raw", { error_json: '{"code":-32000,"message":"No."}' });
+const chart = (page: Page, name: string) => page.getByRole("img", { name: new RegExp(`^${name}:`) });
+const table = (page: Page) => page.getByRole("table", { name: "Servers and tools" });
+
+/** inked tells whether something is drawn in the colour of a variable of the theme. */
+const inked = (page: Page, name: string, variable: string) =>
+	chart(page, name).evaluate((box, variable) => {
+		const probe = document.createElement("i");
+		probe.style.color = `var(${variable})`;
+		box.append(probe);
+		const [r, g, b] = getComputedStyle(probe).color.match(/\d+/g)!.map(Number);
+		probe.remove();
+		const canvas = box.querySelector("canvas")!;
+		const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+		for (let i = 0; i < data.length; i += 4)
+			if (
+				data[i + 3]! > 100 &&
+				Math.abs(data[i]! - r!) + Math.abs(data[i + 1]! - g!) + Math.abs(data[i + 2]! - b!) < 12
+			)
+				return true;
+		return false;
+	}, variable);
+
+test("without calls, the charts say what to do, and the first call draws them", async ({ genkan, signedIn: page }) => {
+	await go(page, genkan, "charts");
+	await expect(page.getByText("No calls in this time.")).toBeVisible();
+	await accessible(page);
+	await genkan.call("fault__echo", { text: "first" });
+	await expect(chart(page, "Traffic")).toBeVisible();
+});
+
+test("traffic, latency and tokens are drawn, live, in both themes", async ({ genkan, signedIn: page }) => {
+	for (let n = 0; n < 4; n++) await genkan.call("fault__echo", { text: "tea" });
+	await fail(genkan);
+	await go(page, genkan, "charts?since=1h");
+	await expect(chart(page, "Traffic")).toHaveAccessibleName("Traffic: 5 calls, 1 failed (20%).");
+	await expect(chart(page, "Latency")).toHaveAccessibleName(/Half of the calls took at most .* ms, 95% at most/);
+	await expect(chart(page, "Tokens")).toHaveAccessibleName(/About \d+ in, \d+ out, 0 saved/);
+	await expect.poll(() => inked(page, "Traffic", "--bad")).toBe(true);
+	await accessible(page);
+	// The page is dark now, and so are the charts.
+	await expect.poll(() => inked(page, "Latency", "--warn")).toBe(true);
+
+	await genkan.call("everything__get-sum", { a: 1, b: 2 });
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 6 calls/);
+	await expect(table(page).getByRole("row")).toHaveCount(4);
+
+	await page.getByRole("button", { name: "7 days" }).click();
+	await expect(page).toHaveURL(/\?since=7d$/);
+	await expect(page.getByRole("button", { name: "7 days" })).toHaveAttribute("aria-pressed", "true");
+	await page.goBack();
+	await expect(page).toHaveURL(/\?since=1h$/);
+	if (process.env.PICTURES) await pictures(page, process.env.PICTURES, "charts");
+});
+
+test("dragging zooms, a double click goes back", async ({ genkan, signedIn: page }) => {
+	await genkan.call("fault__pid");
+	await go(page, genkan, "charts?since=1h");
+	await expect(chart(page, "Traffic")).toBeVisible();
+	const box = (await chart(page, "Traffic").boundingBox())!;
+	const drag = async (from: number, to: number) => {
+		await page.mouse.move(box.x + from, box.y + 60);
+		await page.mouse.down();
+		await page.mouse.move(box.x + to, box.y + 70, { steps: 5 });
+		await page.mouse.up();
+	};
+	await drag(box.width * 0.6, box.width - 12);
+	await expect(page).toHaveURL(/since=20.*until=20.*wide=1h/);
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/1 call,/);
+	const zoomed = page.url();
+	await drag(box.width * 0.5, box.width - 12);
+	await expect(page).not.toHaveURL(zoomed);
+	await page.mouse.dblclick(box.x + 300, box.y + 60);
+	await expect(page).toHaveURL(/\?since=1h$/);
+	await drag(80, 240);
+	await expect(page.getByText("No calls in this time.")).toBeVisible();
+	await page.getByRole("button", { name: "Zoom out" }).click();
+	await expect(page).toHaveURL(/\?since=1h$/);
+});
+
+test("filters are in the address, and the table filters, sorts and leads to the calls", async ({
+	genkan,
+	signedIn: page,
+}) => {
+	for (let n = 0; n < 3; n++) await genkan.call("fault__echo", { text: "tea" });
+	await genkan.call("fault__sleep", { ms: 300 });
+	await genkan.call("everything__get-sum", { a: 1, b: 2 });
+	await fail(genkan);
+	await go(page, genkan, "charts");
+	const row = (name: string) => table(page).getByRole("row").filter({ hasText: name });
+	await expect(table(page).getByRole("row")).toHaveCount(5);
+	await expect(table(page).getByRole("row").nth(1)).toContainText("echo");
+	await expect(row("raw")).toContainText("100%");
+	await page.getByRole("button", { name: "p95" }).click();
+	await expect(page).toHaveURL(/sort=p95/);
+	await expect(table(page).getByRole("row").nth(1)).toContainText("sleep");
+
+	await row("echo").getByRole("cell").nth(2).click();
+	await expect(page).toHaveURL(/tool=fault__echo/);
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 3 calls/);
+	await expect(table(page).getByRole("row")).toHaveCount(5); // another one can be chosen
+	await page.reload();
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 3 calls/);
+	await row("echo").getByRole("button", { name: "echo" }).click();
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 6 calls/);
+
+	await page.getByRole("button", { name: "server", exact: true }).click();
+	await page.getByRole("menuitem", { name: "everything" }).click();
+	await expect(page).toHaveURL(/server=everything/);
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 1 call,/);
+	await page.getByRole("button", { name: "client", exact: true }).click();
+	await page.getByRole("menuitem", { name: "admin" }).click();
+	await expect(page).toHaveURL(/client=admin/);
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 1 call,/);
+
+	await page.getByRole("link", { name: "Calls of everything__get-sum" }).click();
+	await expect(page).toHaveURL(/\/calls\?.*tool=everything__get-sum/);
+	await expect(page.getByRole("table", { name: "Calls" }).getByRole("row")).toHaveCount(2);
+});

@@ -1,0 +1,200 @@
+import { useEffect, useRef, useState } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { currentLang } from "@/lang";
+import { useDark } from "@/shell/theme";
+import { Card } from "@/ui";
+
+export type Line = {
+	title: string;
+	/** A variable of the theme, such as --accent. */
+	colour: string;
+	/** A value for each step; null where there is none. */
+	values: (number | null)[];
+	bars?: boolean;
+};
+
+/** Steps are the times that all charts of the page have in common. */
+export type Steps = { from: number; seconds: number; count: number };
+
+const locale = () => (currentLang() === "ja" ? "ja-JP" : "en-US");
+const hours = (at: Date, seconds: boolean) =>
+	at.toLocaleTimeString(locale(), {
+		hour: "2-digit",
+		minute: "2-digit",
+		second: seconds ? "2-digit" : undefined,
+		hourCycle: "h23",
+	});
+const day = (at: Date) => at.toLocaleDateString(locale(), { month: "short", day: "numeric" });
+
+/** stepTime writes when a step was. */
+function stepTime({ from, seconds }: Steps, i: number): string {
+	const begin = new Date((from + i * seconds) * 1000);
+	const end = new Date((from + (i + 1) * seconds) * 1000);
+	const today = begin.toDateString() === new Date().toDateString() ? "" : `${day(begin)} `;
+	return `${today}${hours(begin, seconds < 60)} – ${hours(end, seconds < 60)}`;
+}
+
+/** ticks writes the times below a chart: days, and hours within a day. */
+const ticks: uPlot.Axis.DynamicValues = (_, splits, __, ___, step) => {
+	let before = "";
+	return splits.map((split) => {
+		const at = new Date(split * 1000);
+		if (step >= 86_400) return day(at);
+		const date = day(at);
+		const turned = before !== "" && date !== before;
+		before = date;
+		return turned ? date : hours(at, step < 60);
+	});
+};
+
+/** Plot is a chart over time. Dragging chooses a span; a double click goes back. Its
+ * sentence says the same to those who do not see it. */
+export function Plot({
+	title,
+	sentence,
+	lines,
+	steps,
+	format,
+	onSpan,
+	onBack,
+}: {
+	title: string;
+	sentence: string;
+	lines: Line[];
+	steps: Steps;
+	format: (value: number) => string;
+	onSpan: (from: number, to: number) => void;
+	onBack: () => void;
+}) {
+	const dark = useDark();
+	const box = useRef<HTMLDivElement>(null);
+	const plot = useRef<uPlot>(undefined);
+	const [at, setAt] = useState<number | null>(null);
+	const latest = useRef({ lines, steps, onSpan, onBack, format });
+	latest.current = { lines, steps, onSpan, onBack, format };
+	const shape = lines.map((line) => `${line.colour}${line.bars}`).join();
+
+	// biome-ignore lint/correctness/useExhaustiveDependencies: another theme or other lines are another chart
+	useEffect(() => {
+		const host = box.current!;
+		const colour = (name: string, part = 1) => {
+			host.style.color = `var(${name})`;
+			const [r, g, b] = getComputedStyle(host).color.match(/[\d.]+/g)!;
+			return `rgb(${r} ${g} ${b} / ${part})`;
+		};
+		const axis = { stroke: colour("--faint"), font: `11px ${getComputedStyle(host).fontFamily}` };
+		const grid = { stroke: colour("--line"), width: 1 };
+		const made = new uPlot(
+			{
+				width: host.clientWidth,
+				height: 180,
+				padding: [8, 8, 0, 0],
+				legend: { show: false },
+				scales: {
+					x: {
+						range: () => {
+							const { from, seconds, count } = latest.current.steps;
+							return [from, from + seconds * count];
+						},
+					},
+					y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] },
+				},
+				axes: [
+					{ ...axis, grid: { show: false }, ticks: { ...grid, size: 4 }, values: ticks, space: 64, size: 28 },
+					{
+						...axis,
+						grid,
+						ticks: { show: false },
+						size: 60,
+						space: 36,
+						values: (_, splits) => splits.map((v) => latest.current.format(v)),
+					},
+				],
+				series: [
+					{},
+					...latest.current.lines.map((line) => ({
+						label: line.title,
+						stroke: colour(line.colour),
+						fill: colour(line.colour, line.bars ? 0.65 : 0.08),
+						width: line.bars ? 0 : 1.5,
+						paths: line.bars ? uPlot.paths.bars!({ size: [0.8, 28] }) : undefined,
+						points: line.bars ? { show: false } : { show: true, size: 4, fill: colour(line.colour) },
+					})),
+				],
+				cursor: {
+					y: false,
+					points: { size: 7, width: 1 },
+					drag: { x: true, y: false, setScale: false },
+					sync: {
+						key: "charts",
+						filters: { pub: (type) => type === "mousemove" || type === "mouseleave", sub: () => true },
+					},
+					bind: {
+						dblclick: () => () => {
+							latest.current.onBack();
+							return null;
+						},
+					},
+				},
+				hooks: {
+					setCursor: [(u) => setAt(u.cursor.idx ?? null)],
+					setSelect: [
+						(u) => {
+							const { left, width } = u.select;
+							if (width < 6) return;
+							u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+							latest.current.onSpan(u.posToVal(left, "x"), u.posToVal(left + width, "x"));
+						},
+					],
+				},
+			},
+			dataOf(latest.current.steps, latest.current.lines),
+			host,
+		);
+		host.style.color = "";
+		plot.current = made;
+		const sized = new ResizeObserver(() => made.setSize({ width: host.clientWidth, height: 180 }));
+		sized.observe(host);
+		return () => {
+			sized.disconnect();
+			made.destroy();
+		};
+	}, [dark, shape]);
+	useEffect(() => plot.current?.setData(dataOf(steps, lines)), [steps, lines]);
+
+	return (
+		<Card className="min-w-0">
+			<figure className="m-0" aria-label={title}>
+				<figcaption className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-3 pb-1">
+					<div className="min-w-0 flex-1 basis-56">
+						<h2 className="text-sm leading-5">{title}</h2>
+						<p className="text-muted text-xs">{sentence}</p>
+					</div>
+					<div aria-hidden className="flex flex-wrap gap-x-4 text-muted text-xs">
+						{at !== null && at < steps.count && <span className="tabular text-faint">{stepTime(steps, at)}</span>}
+						{lines.map((line) => {
+							const value = at === null ? undefined : line.values[at];
+							return (
+								<span key={line.title} className="tabular inline-flex items-center gap-1.5">
+									<span className="size-2 rounded-xs" style={{ background: `var(${line.colour})` }} />
+									{line.title}
+									{at !== null && <b className="font-medium text-text">{value == null ? "–" : format(value)}</b>}
+								</span>
+							);
+						})}
+					</div>
+				</figcaption>
+				<div ref={box} role="img" aria-label={`${title}: ${sentence}`} className="h-[180px] overflow-hidden" />
+			</figure>
+		</Card>
+	);
+}
+
+/** dataOf is the chart's data; a value stands in the middle of its step. */
+function dataOf({ from, seconds, count }: Steps, lines: Line[]): uPlot.AlignedData {
+	return [
+		Array.from({ length: count }, (_, i) => from + (i + 0.5) * seconds),
+		...lines.map((line) => line.values),
+	] as uPlot.AlignedData;
+}

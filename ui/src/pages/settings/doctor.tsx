@@ -1,0 +1,30 @@
+import { RotateCw } from "lucide-react";
+import { query } from "@/api/client";
+import { t, tn } from "@/lang";
+import { Button, Loaded, Snippet } from "@/ui";
+import { Findings } from "../servers/findings";
+import { Section } from "./parts";
+
+/** Doctor tells everything that was found, also what is good. */
+export function Doctor() {
+	const doctor = query.useQuery("get", "/v1/doctor", {}, { staleTime: 60_000 });
+	const wrong = doctor.data?.findings.filter((f) => f.severity === "problem" || f.severity === "warning").length ?? 0;
+	return (
+		<Section
+			title={t("Doctor")}
+			about={
+				doctor.data &&
+				(wrong === 0 ? t("Nothing is wrong.") : tn(wrong, "{n} thing needs attention.", "{n} things need attention."))
+			}
+			actions={
+				<Button busy={doctor.isFetching} onClick={() => void doctor.refetch()}>
+					{!doctor.isFetching && <RotateCw />}
+					{t("Look again")}
+				</Button>
+			}
+		>
+			<Loaded query={doctor}>{() => <Findings all />}</Loaded>
+			<Snippet title={t("The same in a terminal")} text={"genkan doctor\n"} />
+		</Section>
+	);
+}

@@ -1,0 +1,100 @@
+import { ExternalLink, LogOut } from "lucide-react";
+import { query, root } from "@/api/client";
+import { signOut } from "@/api/session";
+import { chooseLang, currentLang, type Lang, t } from "@/lang";
+import { useSession } from "@/shell/app";
+import { chooseTheme, type Theme, useTheme } from "@/shell/theme";
+import { Button, Chip, complain, Select } from "@/ui";
+import { Facts, Section } from "./parts";
+
+/** General is about this page, and about the Genkan that serves it. */
+export function General() {
+	const session = useSession();
+	const theme = useTheme();
+	const doctor = query.useQuery("get", "/v1/doctor", {}, { enabled: session.admin, staleTime: 60_000 });
+	const said = (subject: string) => doctor.data?.findings.filter((f) => f.subject === subject) ?? [];
+	return (
+		<>
+			<Section
+				title={t("This page")}
+				about={t("Kept in this browser. What Genkan says to agents follows lang in genkan.yaml.")}
+			>
+				<Facts
+					facts={[
+						[
+							t("Language"),
+							<Select
+								key="lang"
+								aria-label={t("Language")}
+								value={currentLang()}
+								onChange={(event) => chooseLang(event.target.value as Lang)}
+							>
+								<option value="en">English</option>
+								<option value="ja">日本語</option>
+							</Select>,
+						],
+						[
+							t("Theme"),
+							<Select
+								key="theme"
+								aria-label={t("Theme")}
+								value={theme}
+								onChange={(event) => chooseTheme(event.target.value as Theme)}
+							>
+								<option value="system">{t("As the system")}</option>
+								<option value="light">{t("Light")}</option>
+								<option value="dark">{t("Dark")}</option>
+							</Select>,
+						],
+						[
+							t("Signed in as"),
+							<span key="who" className="flex flex-wrap items-center gap-2">
+								{session.client}
+								{session.admin && <Chip>{t("administrator")}</Chip>}
+								<Button size="small" className="ml-auto" onClick={() => void signOut().catch(complain)}>
+									<LogOut />
+									{t("Sign out")}
+								</Button>
+							</span>,
+						],
+					]}
+				/>
+			</Section>
+			<Section title="Genkan">
+				<Facts
+					facts={[
+						[t("Version"), session.version],
+						[t("Address"), <code key="at">{root.href}</code>],
+						...(["data", "config", "port"] as const).map((subject): [string, string] | false => {
+							const found = said(subject);
+							return found.length > 0 && [t(names[subject]), found.map((f) => f.title).join(" · ")];
+						}),
+						[
+							t("REST API"),
+							<span key="docs" className="flex flex-wrap gap-x-5 gap-y-1">
+								<Outside href="v1/docs">{t("Every route")}</Outside>
+								<Outside href="v1/openapi.json">OpenAPI</Outside>
+							</span>,
+						],
+					]}
+				/>
+			</Section>
+		</>
+	);
+}
+
+const names = { data: /* t */ "Data", config: /* t */ "Configuration", port: /* t */ "Port" };
+
+function Outside({ href, children }: { href: string; children: string }) {
+	return (
+		<a
+			href={new URL(href, root).href}
+			target="_blank"
+			rel="noreferrer"
+			className="inline-flex items-center gap-1.5 text-accent underline"
+		>
+			{children}
+			<ExternalLink aria-hidden className="size-3.5" />
+		</a>
+	);
+}
