@@ -10,6 +10,8 @@ export type Column<T> = {
 	right?: boolean;
 	/** Left out where the window is narrow. */
 	wide?: boolean;
+	/** How the rows are sorted by this column. */
+	sorted?: "ascending" | "descending";
 	cell: (row: T) => ReactNode;
 };
 
@@ -112,7 +114,7 @@ export function List<T>({
 				<div role="rowgroup">
 					<div role="row" className={cx(grid, "h-8 border-line border-b font-medium text-faint text-xs")}>
 						{columns.map((c) => (
-							<div key={c.id} role="columnheader" className={cellClass(c)}>
+							<div key={c.id} role="columnheader" aria-sort={c.sorted} className={cellClass(c)}>
 								{c.title}
 							</div>
 						))}
