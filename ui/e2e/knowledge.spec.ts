@@ -232,6 +232,13 @@ test("the graph expands and shows the path to another item", async ({ signedIn: 
 	]);
 	await accessible(page);
 	await shots(page, "path");
+	// Where there is little width, it is drawn downwards.
+	await page.setViewportSize({ width: 390, height: 844 });
+	await page.reload();
+	await expect(nodes).toHaveCount(4);
+	const [top, below] = await Promise.all([nodes.nth(0).boundingBox(), nodes.nth(1).boundingBox()]);
+	expect(below!.y).toBeGreaterThan(top!.y);
+	if (look) await page.screenshot({ path: `${look}/path-narrow.png` });
 	await go(page, genkan, `knowledge/${design}?view=graph&to=${alone}`);
 	await expect(page.getByText("No path of up to 10 relations leads there.")).toBeVisible();
 });

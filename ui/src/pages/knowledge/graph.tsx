@@ -32,6 +32,7 @@ const longest = 10;
 
 type Hands = {
 	center: string;
+	down: boolean;
 	selected?: string;
 	onPath: Set<string>;
 	expanded: string[];
@@ -47,14 +48,19 @@ function Node({ data: { item } }: NodeProps<ItemNode>) {
 	return (
 		<div
 			className={cx(
-				"flex items-center gap-1 rounded-lg border bg-surface pr-1 shadow-card",
+				"flex items-center gap-1 rounded-lg border pr-1 shadow-card",
 				hands.onPath.has(ref) ? "border-accent" : "border-line-strong",
-				(ref === hands.center || hands.onPath.has(ref)) && "bg-accent-soft",
+				ref === hands.center || hands.onPath.has(ref) ? "bg-accent-soft" : "bg-surface",
 				on && "outline-2 outline-accent outline-offset-1",
 			)}
 			style={size}
 		>
-			<Handle type="target" position={Position.Left} isConnectable={false} className="opacity-0!" />
+			<Handle
+				type="target"
+				position={hands.down ? Position.Top : Position.Left}
+				isConnectable={false}
+				className="opacity-0!"
+			/>
 			<button
 				type="button"
 				aria-pressed={on}
@@ -69,7 +75,12 @@ function Node({ data: { item } }: NodeProps<ItemNode>) {
 				</span>
 			</button>
 			{!hands.expanded.includes(ref) && <Expand item={item} expand={hands.expand} />}
-			<Handle type="source" position={Position.Right} isConnectable={false} className="opacity-0!" />
+			<Handle
+				type="source"
+				position={hands.down ? Position.Bottom : Position.Right}
+				isConnectable={false}
+				className="opacity-0!"
+			/>
 		</div>
 	);
 }
@@ -108,6 +119,7 @@ export default function Graph({ center }: { center: string }) {
 		);
 	const [more, setMore] = useState<string[]>([]);
 	const [selected, select] = useState<string>();
+	const [down] = useState(() => matchMedia("(max-width: 899px)").matches);
 	const anchor = useRef(center);
 	const expanded = useMemo(() => [center, ...more], [center, more]);
 	const around = useQueries({
@@ -133,13 +145,14 @@ export default function Graph({ center }: { center: string }) {
 	);
 
 	const before = useRef(new Map<string, Place>());
-	const places = useMemo(() => placed(drawing, anchor.current, before.current), [drawing]);
+	const places = useMemo(() => placed(drawing, down, anchor.current, before.current), [drawing, down]);
 	useEffect(() => {
 		before.current = places;
 	}, [places]);
 
 	const hands: Hands = {
 		center,
+		down,
 		selected,
 		onPath: new Set(shortest?.map(refOf)),
 		expanded,
@@ -196,7 +209,7 @@ export default function Graph({ center }: { center: string }) {
 			);
 		});
 		if (!outside) return;
-		const timer = setTimeout(() => void flow.current?.fitView({ duration: 300, padding: 0.1, maxZoom: 1 }), 50);
+		const timer = setTimeout(() => void flow.current?.fitView({ duration: 300, padding: 0.06, maxZoom: 1 }), 50);
 		return () => clearTimeout(timer);
 	}, [places]);
 
@@ -221,7 +234,7 @@ export default function Graph({ center }: { center: string }) {
 						}}
 						onNodeClick={(_, node) => select(node.id)}
 						fitView
-						fitViewOptions={{ padding: 0.1, maxZoom: 1 }}
+						fitViewOptions={{ padding: 0.06, maxZoom: 1 }}
 						minZoom={0.1}
 						maxZoom={2}
 						nodesDraggable={false}
@@ -239,7 +252,7 @@ export default function Graph({ center }: { center: string }) {
 								size="icon"
 								aria-label={t("Show everything")}
 								title={t("Show everything")}
-								onClick={() => void flow.current?.fitView({ duration: 300, padding: 0.1, maxZoom: 1 })}
+								onClick={() => void flow.current?.fitView({ duration: 300, padding: 0.06, maxZoom: 1 })}
 							>
 								<Maximize />
 							</Button>

@@ -12,7 +12,7 @@ export type Drawing = {
 	away: Map<string, number>;
 };
 
-export const size = { width: 208, height: 56 };
+export const size = { width: 184, height: 52 };
 
 export const edgeKey = (a: string, b: string): string => [a, b].sort().join(" ");
 
@@ -50,11 +50,16 @@ export function joined(center: string, around: S["RelatedItems"][], paths: Summa
 	};
 }
 
-/** placed gives every item its place, from the centre to the right. The anchor stays
- * where it was. */
-export function placed(drawing: Drawing, anchor: string, before: Map<string, Place>): Map<string, Place> {
+/** placed gives every item its place, from the centre to the right, or down where there
+ * is little width. The anchor stays where it was. */
+export function placed(
+	drawing: Drawing,
+	down: boolean,
+	anchor: string,
+	before: Map<string, Place>,
+): Map<string, Place> {
 	const graph = new dagre.graphlib.Graph();
-	graph.setGraph({ rankdir: "LR", ranksep: 72, nodesep: 16 });
+	graph.setGraph({ rankdir: down ? "TB" : "LR", ranksep: 44, nodesep: 16 });
 	graph.setDefaultEdgeLabel(() => ({}));
 	for (const ref of drawing.items.keys()) graph.setNode(ref, { ...size });
 	for (const [a, b] of drawing.edges) graph.setEdge(a, b);
