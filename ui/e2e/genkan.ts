@@ -155,7 +155,9 @@ export const test = base.extend<{ genkan: Genkan; signedIn: Page; config: string
 /** consoleErrors collects what the page complains about. */
 export function consoleErrors(page: Page): string[] {
 	const errors: string[] = [];
-	page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+	page.on("console", (message) => {
+		if (message.type() === "error") errors.push(`${message.text()} ${message.location().url}`);
+	});
 	page.on("pageerror", (error) => errors.push(String(error)));
 	return errors;
 }

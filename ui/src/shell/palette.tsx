@@ -47,7 +47,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	];
 	const active = Math.min(at, shown.length - 1);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when another entry becomes the active one
-	useEffect(() => current.current?.scrollIntoView({ block: "nearest" }), [active]);
+	useEffect(() => void current.current?.scrollIntoView({ block: "nearest" }), [active]);
 	const open = (entry?: Entry) => {
 		if (!entry) return;
 		onClose();
