@@ -80,10 +80,6 @@ test.describe("secrets", () => {
 		await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 		await expect(page.getByText("No secrets yet")).toBeVisible();
 
-		await page.getByLabel("Name", { exact: true }).fill("not a name!");
-		await page.getByLabel("Value").fill("x");
-		await page.keyboard.press("Enter");
-		await expect(page.getByRole("alert")).toBeVisible();
 		expect(await page.locator("body").textContent()).not.toContain("hunter2");
 
 		await page.getByRole("tab", { name: "n8n and embeddings" }).click();

@@ -488,8 +488,16 @@ export function Tabs<T extends string>({
 	className?: string;
 	label: string;
 }) {
+	const list = useRef<HTMLDivElement>(null);
+	// Where the window is narrow, the current one may be out of sight.
+	useEffect(() => {
+		void list.current
+			?.querySelector(`[data-tab="${current}"]`)
+			?.scrollIntoView({ block: "nearest", inline: "nearest" });
+	}, [current]);
 	return (
 		<div
+			ref={list}
 			role="tablist"
 			aria-label={label}
 			className={cx("flex gap-5 overflow-x-auto overflow-y-hidden border-line border-b", className)}

@@ -87,7 +87,7 @@ function Ranges({ view, days }: { view: View; days?: number }) {
 							aria-pressed={on}
 							onClick={() => view.setRange(since)}
 							className={cx(
-								"h-[30px] border-line-strong border-l px-3 font-medium text-sm first:border-l-0 focus-visible:-outline-offset-2",
+								"h-[30px] border-line-strong border-r px-3 font-medium text-sm last:border-r-0 focus-visible:-outline-offset-2",
 								on ? "bg-accent-soft text-accent" : "bg-surface text-muted hover:text-text",
 							)}
 						>
@@ -234,12 +234,12 @@ function Courses({ series, total, view }: { series: S["CallSeries"]; total: S["C
 		return {
 			steps,
 			traffic: [
-				{ title: t("Calls"), colour: "--accent", values: values("calls"), bars: true },
-				{ title: t("Failed"), colour: "--bad", values: values("errors"), bars: true },
+				{ title: t("Calls"), colour: "--accent", values: values("calls"), bars: true, fill: 0.55 },
+				{ title: t("Failed"), colour: "--bad", values: values("errors"), bars: true, fill: 1 },
 			],
 			latency: [
-				{ title: "p95", colour: "--warn", values: times("p95Millis") },
-				{ title: "p50", colour: "--accent", values: times("p50Millis") },
+				{ title: "p95", colour: "--warn", values: times("p95Millis"), dots: true },
+				{ title: "p50", colour: "--accent", values: times("p50Millis"), dots: true },
 			],
 			tokens: [
 				{ title: t("Out"), colour: "--accent", values: values("tokensOut") },

@@ -12,6 +12,10 @@ export type Line = {
 	/** A value for each step; null where there is none. */
 	values: (number | null)[];
 	bars?: boolean;
+	/** A dot for each value: one between steps without a value has no line. */
+	dots?: boolean;
+	/** How much of the colour what is below the line has. */
+	fill?: number;
 };
 
 /** Steps are the times that all charts of the page have in common. */
@@ -73,7 +77,7 @@ export function Plot({
 	const [at, setAt] = useState<number | null>(null);
 	const latest = useRef({ lines, steps, onSpan, onBack, format });
 	latest.current = { lines, steps, onSpan, onBack, format };
-	const shape = lines.map((line) => `${line.colour}${line.bars}`).join();
+	const shape = lines.map((line) => `${line.colour}${line.fill}`).join();
 
 	// biome-ignore lint/correctness/useExhaustiveDependencies: another theme or other lines are another chart
 	useEffect(() => {
@@ -116,10 +120,10 @@ export function Plot({
 					...latest.current.lines.map((line) => ({
 						label: line.title,
 						stroke: colour(line.colour),
-						fill: colour(line.colour, line.bars ? 0.65 : 0.08),
+						fill: colour(line.colour, line.fill ?? 0.08),
 						width: line.bars ? 0 : 1.5,
 						paths: line.bars ? uPlot.paths.bars!({ size: [0.8, 28] }) : undefined,
-						points: line.bars ? { show: false } : { show: true, size: 4, fill: colour(line.colour) },
+						points: line.bars ? { show: false } : { show: line.dots ?? false, size: 4, fill: colour(line.colour) },
 					})),
 				],
 				cursor: {
@@ -144,7 +148,11 @@ export function Plot({
 							const { left, width } = u.select;
 							if (width < 6) return;
 							u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-							latest.current.onSpan(u.posToVal(left, "x"), u.posToVal(left + width, "x"));
+							// Whole steps: what is drawn there is what is meant.
+							const { from, seconds } = latest.current.steps;
+							const edge = (at: number, round: (n: number) => number) =>
+								from + seconds * round((u.posToVal(at, "x") - from) / seconds);
+							latest.current.onSpan(edge(left, Math.floor), edge(left + width, Math.ceil));
 						},
 					],
 				},
@@ -165,14 +173,11 @@ export function Plot({
 
 	return (
 		<Card className="min-w-0">
-			<figure className="m-0" aria-label={title}>
-				<figcaption className="flex min-h-12 flex-wrap items-center gap-x-4 gap-y-1 px-4 pt-3 pb-1">
-					<div className="min-w-0 flex-1 basis-56">
-						<h2 className="text-sm leading-5">{title}</h2>
-						<p className="text-muted text-xs">{sentence}</p>
-					</div>
-					<div aria-hidden className="flex flex-wrap gap-x-4 text-muted text-xs">
-						{at !== null && at < steps.count && <span className="tabular text-faint">{stepTime(steps, at)}</span>}
+			<figure className="m-0 flex h-full flex-col" aria-label={title}>
+				<figcaption className="px-4 pt-3 pb-1">
+					<h2 className="text-sm leading-5">{title}</h2>
+					<p className="text-muted text-xs">{sentence}</p>
+					<div aria-hidden className="line mt-1 flex h-4 gap-x-4 text-muted text-xs">
 						{lines.map((line) => {
 							const value = at === null ? undefined : line.values[at];
 							return (
@@ -183,9 +188,12 @@ export function Plot({
 								</span>
 							);
 						})}
+						{at !== null && at < steps.count && (
+							<span className="tabular ml-auto text-faint">{stepTime(steps, at)}</span>
+						)}
 					</div>
 				</figcaption>
-				<div ref={box} role="img" aria-label={`${title}: ${sentence}`} className="h-[180px] overflow-hidden" />
+				<div ref={box} role="img" aria-label={`${title}: ${sentence}`} className="mt-auto h-[180px] overflow-hidden" />
 			</figure>
 		</Card>
 	);

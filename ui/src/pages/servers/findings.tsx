@@ -60,6 +60,10 @@ function Found({ finding, subject }: { finding: S["DoctorFinding"]; subject?: bo
 	};
 	const { request } = finding;
 	const secret = request?.path.match(/^\/v1\/secrets\/(.+)$/)?.[1];
+	const mendable = request && request.method !== "GET" && !request.path.includes("{");
+	// A fix that is a command begins with it; the command has its own place.
+	const { fix, command } = finding;
+	const advice = fix && command && fix.startsWith(command) ? fix.slice(command.length).trim() : fix;
 	return (
 		<div className="flex flex-wrap items-start gap-x-3 gap-y-2 border-line border-b px-4 py-3 last:border-0">
 			<span className="flex h-5 items-center">
@@ -75,24 +79,29 @@ function Found({ finding, subject }: { finding: S["DoctorFinding"]; subject?: bo
 						{finding.detail}
 					</div>
 				)}
-				{finding.fix && <div className="mt-0.5 text-muted text-sm">{finding.fix}</div>}
+				{advice && <div className="mt-0.5 text-muted text-sm">{advice}</div>}
+				{(finding.command || mendable) && (
+					<div className="mt-2 flex flex-wrap items-center gap-2">
+						{finding.command && (
+							<span className="flex min-w-0 items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
+								<code className="break-all">{finding.command}</code>
+								<CopyButton text={finding.command} />
+							</span>
+						)}
+						{secret ? (
+							<LinkButton size="small" href={`/settings/secrets?name=${secret}`}>
+								{t("Set the secret")}
+							</LinkButton>
+						) : (
+							mendable && (
+								<Button size="small" busy={busy} onClick={() => void mend(request)}>
+									{t("Mend it")}
+								</Button>
+							)
+						)}
+					</div>
+				)}
 			</div>
-			{finding.command && (
-				<span className="flex min-w-0 items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
-					<code className="break-all">{finding.command}</code>
-					<CopyButton text={finding.command} />
-				</span>
-			)}
-			{secret && (
-				<LinkButton size="small" href={`/settings/secrets?name=${secret}`}>
-					{t("Set the secret")}
-				</LinkButton>
-			)}
-			{request && !secret && request.method !== "GET" && !request.path.includes("{") && (
-				<Button size="small" busy={busy} onClick={() => void mend(request)}>
-					{t("Mend it")}
-				</Button>
-			)}
 		</div>
 	);
 }

@@ -4,9 +4,9 @@ import { Dot, LinkButton, Loaded, Problem, Snippet } from "@/ui";
 import { Facts, Section } from "./parts";
 
 const bodies: Record<string, string> = {
-	local: /* t */ "of clients of this machine's user",
-	all: /* t */ "of all clients",
-	off: /* t */ "of nobody",
+	local: /* t */ "kept for clients of this machine's user",
+	all: /* t */ "kept for all clients",
+	off: /* t */ "not kept",
 };
 
 /** History says which calls are kept, and for how long. */

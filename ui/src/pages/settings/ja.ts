@@ -19,9 +19,9 @@ export default {
 	Port: "ポート",
 	"REST API": "REST API",
 	"Every route": "API の説明",
-	"of clients of this machine's user": "このマシンのユーザーのクライアントの分を保存",
-	"of all clients": "すべてのクライアントの分を保存",
-	"of nobody": "保存しない",
+	"kept for clients of this machine's user": "このマシンのユーザーのクライアントの分を保存",
+	"kept for all clients": "すべてのクライアントの分を保存",
+	"not kept": "保存しない",
 	"The call history": "呼び出しの記録",
 	"It is kept in the data directory, for its owner alone. Secrets are taken out when it is read.":
 		"データディレクトリーに、所有者だけが読める形で保存されます。シークレットは読み出すときに取り除かれます。",

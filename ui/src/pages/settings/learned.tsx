@@ -3,7 +3,7 @@ import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { ago, number, t, tn, whole } from "@/lang";
 import { useSession } from "@/shell/app";
-import { Button, type Column, Confirm, complain, Empty, List, Loaded, Snippet, say } from "@/ui";
+import { Button, Card, type Column, Confirm, complain, Empty, List, Loaded, Snippet, say } from "@/ui";
 import { Section } from "./parts";
 
 type Asked = { client?: string; server?: string; tool?: string; all?: boolean };
@@ -100,18 +100,21 @@ export function Learned() {
 								{t("Searches do not learn: the configuration says learn: false. What was learned stays, unused.")}
 							</p>
 						)}
-						<List
-							label={t("Learned searches")}
-							rows={lessons}
-							columns={columns}
-							rowKey={(lesson) => `${lesson.client} ${lesson.server} ${lesson.tool} ${lesson.terms.join(" ")}`}
-							height="calc(100dvh - 420px)"
-							empty={
+						{lessons.length === 0 ? (
+							<Card>
 								<Empty icon={<GraduationCap />} title={t("Nothing is learned yet")}>
 									{t("Lessons appear when agents search for tools and then call one of them.")}
 								</Empty>
-							}
-						/>
+							</Card>
+						) : (
+							<List
+								label={t("Learned searches")}
+								rows={lessons}
+								columns={columns}
+								rowKey={(lesson) => `${lesson.client} ${lesson.server} ${lesson.tool} ${lesson.terms.join(" ")}`}
+								height="max(240px, calc(100dvh - 420px))"
+							/>
+						)}
 						{enabled && <Snippet title={t("genkan.yaml: learn nothing")} text={"learn: false\n"} />}
 					</>
 				)}

@@ -77,7 +77,7 @@ export function Secrets() {
 									key={secret.name}
 									className="flex flex-wrap items-center gap-x-3 gap-y-1 border-line border-b px-4 py-2.5 last:border-0"
 								>
-									<div className="min-w-0 flex-1 basis-56">
+									<div className="min-w-0 flex-1 basis-28">
 										<code className="break-all font-medium">{secret.name}</code>
 										<div className="text-muted text-sm">
 											{secret.servers.length === 0
