@@ -165,16 +165,12 @@ export const test = base.extend<{
 export function consoleErrors(page: Page): string[] {
 	const errors: string[] = [];
 	page.on("console", (message) => {
-<<<<<<< HEAD
 		if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
 			errors.push(`${message.text()} ${message.location().url}`);
 	});
 	page.on("response", (r) => {
 		if (r.status() >= 500 || (r.status() >= 400 && r.request().method() === "GET"))
 			errors.push(`${r.status()} ${r.request().method()} ${r.url()}`);
-=======
-		if (message.type() === "error") errors.push(`${message.text()} ${message.location().url}`);
->>>>>>> w-ui-charts
 	});
 	page.on("pageerror", (error) => errors.push(String(error)));
 	return errors;
