@@ -23,6 +23,8 @@ var approvalTemplate string
 
 // approvalPage is the parsed page and its content security policy: it has its own style,
 // runs no scripts, loads nothing, and can be sent to genkan only.
+//
+//nolint:gochecknoglobals // parsed once
 var approvalPage = sync.OnceValues(func() (*template.Template, string) {
 	_, style, _ := strings.Cut(approvalTemplate, "<style>")
 	style, _, _ = strings.Cut(style, "</style>")

@@ -122,7 +122,7 @@ type exclusion struct {
 }
 
 // exclusionsFor returns what is left out of an index.
-func (not *Excluded) exclusionsFor(x *index) (list []exclusion) {
+func (e *Excluded) exclusionsFor(x *index) (list []exclusion) {
 	exact := func(known, name string) bool { return known == name }
 	outcome := func(known, name string) bool {
 		return known == name || name == OutcomeError && known != outcomeOK
@@ -132,11 +132,11 @@ func (not *Excluded) exclusionsFor(x *index) (list []exclusion) {
 		names   []string
 		matches func(known, name string) bool
 	}{
-		{rowCaller, not.Clients, MatchesClient},
-		{rowClient, not.Clients, MatchesClient},
-		{rowServer, not.Servers, exact},
-		{rowTool, not.Tools, MatchesTool},
-		{rowOutcome, not.Outcomes, outcome},
+		{rowCaller, e.Clients, MatchesClient},
+		{rowClient, e.Clients, MatchesClient},
+		{rowServer, e.Servers, exact},
+		{rowTool, e.Tools, MatchesTool},
+		{rowOutcome, e.Outcomes, outcome},
 	} {
 		if len(one.names) == 0 {
 			continue

@@ -397,8 +397,13 @@ func (c *Client) speaksTLS() bool {
 	if c.base.Port() == "" {
 		address = net.JoinHostPort(c.base.Hostname(), "80")
 	}
-	dialer := &net.Dialer{Timeout: probeTime, Control: nearby}
-	conn, err := tls.DialWithDialer(dialer, "tcp", address, &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.base.Hostname()})
+	dialer := tls.Dialer{
+		NetDialer: &net.Dialer{Control: nearby},
+		Config:    &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.base.Hostname()},
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), probeTime)
+	defer cancel()
+	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err == nil {
 		_ = conn.Close()
 	}

@@ -1,7 +1,6 @@
 package script
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -165,7 +164,7 @@ func TestUnreadMembersAreNotDecoded(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			if out, err := g.encode(v); err != nil || len(out.out) > 100 || len(out.kept) != 2 {
-				t.Fatal(fmt.Sprintf("%s", out.out), err)
+				t.Fatal(string(out.out), err)
 			}
 		})
 	}

@@ -143,7 +143,7 @@ func sample(text []byte, bytes, places int) int {
 		// The place within each part varies, so that rows of one length are not always seen
 		// at the same column.
 		spread := uint64(uint32(i)*golden) * uint64(part-size-2) >> 32 //nolint:gosec // positive
-		at := part*i + int(spread)                                     //nolint:gosec // less than part
+		at := part*i + int(spread)
 		context := uint16(classes[text[at]])<<4 | uint16(classes[text[at+1]])
 		context = context<<4 | uint16(classes[text[at+2]])
 		sum, _ := walk(text[at+3:at+3+size], context)

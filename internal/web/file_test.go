@@ -87,7 +87,7 @@ func TestEveryViewIsThePage(t *testing.T) {
 		"/ui/%3Cscript%3E":               "./",
 	} {
 		resp, body := get(t, http.MethodGet, s.URL+path)
-		if resp.StatusCode != 200 || !strings.HasPrefix(body, `<!doctype html><html><head><base href="`+base+`"><title>Genkan`) {
+		if resp.StatusCode != http.StatusOK || !strings.HasPrefix(body, `<!doctype html><html><head><base href="`+base+`"><title>Genkan`) {
 			t.Errorf("%s: %d %s", path, resp.StatusCode, body)
 		}
 		if got := resp.Header; got.Get("Cache-Control") != "no-store" || got.Get("Content-Type") != "text/html; charset=utf-8" {
@@ -100,7 +100,7 @@ func TestTheFolderIsRelative(t *testing.T) {
 	t.Parallel()
 	s := serveFiles(t, frontEnd())
 	for path, want := range map[string]string{"/ui": "ui/", "/ui?lang=ja": "ui/?lang=ja"} {
-		if resp, _ := get(t, http.MethodGet, s.URL+path); resp.StatusCode != 302 || resp.Header.Get("Location") != want {
+		if resp, _ := get(t, http.MethodGet, s.URL+path); resp.StatusCode != http.StatusFound || resp.Header.Get("Location") != want {
 			t.Errorf("%s: %d, %s", path, resp.StatusCode, resp.Header.Get("Location"))
 		}
 	}
@@ -117,7 +117,7 @@ func TestFilesAreCached(t *testing.T) {
 		"/ui/favicon.svg":           {"no-cache", "image/svg+xml", "<svg/>"},
 	} {
 		resp, body := get(t, http.MethodGet, s.URL+path)
-		if resp.StatusCode != 200 || resp.Header.Get("Cache-Control") != want[0] || resp.Header.Get("Content-Type") != want[1] || body != want[2] {
+		if resp.StatusCode != http.StatusOK || resp.Header.Get("Cache-Control") != want[0] || resp.Header.Get("Content-Type") != want[1] || body != want[2] {
 			t.Errorf("%s: %d %v", path, resp.StatusCode, resp.Header)
 		}
 		tag := resp.Header.Get("Etag")
@@ -125,14 +125,14 @@ func TestFilesAreCached(t *testing.T) {
 			t.Errorf("%s: %v", path, resp.Header)
 		}
 		for _, sent := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-			if resp, body := get(t, http.MethodGet, s.URL+path, "If-None-Match", sent); resp.StatusCode != 304 || body != "" || resp.Header.Get("Etag") != tag {
+			if resp, body := get(t, http.MethodGet, s.URL+path, "If-None-Match", sent); resp.StatusCode != http.StatusNotModified || body != "" || resp.Header.Get("Etag") != tag {
 				t.Errorf("%s with %s: %d", path, sent, resp.StatusCode)
 			}
 		}
-		if resp, _ := get(t, http.MethodGet, s.URL+path, "If-None-Match", `"other"`); resp.StatusCode != 200 {
+		if resp, _ := get(t, http.MethodGet, s.URL+path, "If-None-Match", `"other"`); resp.StatusCode != http.StatusOK {
 			t.Errorf("%s with another tag: %d", path, resp.StatusCode)
 		}
-		if resp, body := get(t, http.MethodHead, s.URL+path); resp.StatusCode != 200 || body != "" || resp.ContentLength != int64(len(want[2])) {
+		if resp, body := get(t, http.MethodHead, s.URL+path); resp.StatusCode != http.StatusOK || body != "" || resp.ContentLength != int64(len(want[2])) {
 			t.Errorf("HEAD %s: %d, %d bytes", path, resp.StatusCode, resp.ContentLength)
 		}
 	}
@@ -176,13 +176,13 @@ func TestMissingFiles(t *testing.T) {
 	t.Parallel()
 	s := serveFiles(t, frontEnd())
 	for _, path := range []string{"/ui/assets/main-old.js", "/ui/assets/", "/ui/assets/..%2findex.html"} {
-		if resp, body := get(t, http.MethodGet, s.URL+path); resp.StatusCode != 404 || resp.Header.Get("Cache-Control") != "no-store" || !strings.Contains(body, "reload the page") {
+		if resp, body := get(t, http.MethodGet, s.URL+path); resp.StatusCode != http.StatusNotFound || resp.Header.Get("Cache-Control") != "no-store" || !strings.Contains(body, "reload the page") {
 			t.Errorf("%s: %d %s", path, resp.StatusCode, body)
 		}
 	}
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch} {
 		for _, path := range []string{"/ui", "/ui/", "/ui/calls", "/ui/assets/main-abc123.js"} {
-			if resp, _ := get(t, method, s.URL+path); resp.StatusCode != 405 || resp.Header.Get("Allow") != "GET, HEAD" {
+			if resp, _ := get(t, method, s.URL+path); resp.StatusCode != http.StatusMethodNotAllowed || resp.Header.Get("Allow") != "GET, HEAD" {
 				t.Errorf("%s %s: %d", method, path, resp.StatusCode)
 			}
 		}
@@ -195,7 +195,7 @@ func TestNoUI(t *testing.T) {
 	s := serveFiles(t, fstest.MapFS{})
 	for _, path := range []string{"/ui/", "/ui/calls/1"} {
 		resp, body := get(t, http.MethodGet, s.URL+path)
-		if resp.StatusCode != 404 || resp.Header.Get("Content-Type") != "text/plain; charset=utf-8" || body != "This build of genkan has no web UI; a build without the tag noui has it.\n" {
+		if resp.StatusCode != http.StatusNotFound || resp.Header.Get("Content-Type") != "text/plain; charset=utf-8" || body != "This build of genkan has no web UI; a build without the tag noui has it.\n" {
 			t.Errorf("%s: %d %s", path, resp.StatusCode, body)
 		}
 	}

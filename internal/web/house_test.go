@@ -240,7 +240,7 @@ func TestSignIn(t *testing.T) {
 	}
 	defer func() { _ = stream.Body.Close() }()
 	events := bufio.NewReader(stream.Body)
-	if line, err := events.ReadString('\n'); err != nil || stream.StatusCode != 200 || !strings.HasPrefix(line, "retry:") {
+	if line, err := events.ReadString('\n'); err != nil || stream.StatusCode != http.StatusOK || !strings.HasPrefix(line, "retry:") {
 		t.Errorf("events: %d %q %v", stream.StatusCode, line, err)
 	}
 

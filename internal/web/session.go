@@ -129,7 +129,7 @@ func (u *UI) signIn(w http.ResponseWriter, r *http.Request) {
 // cookie returns the cookie of a session. The page may have come over TLS that ends at
 // a proxy; its origin tells.
 func (u *UI) cookie(r *http.Request, value string, maxAge int) *http.Cookie {
-	return &http.Cookie{
+	return &http.Cookie{ //nolint:gosec // without TLS a Secure cookie would not come back
 		Name: u.opt.Cookie, Value: value, Path: "/", MaxAge: maxAge, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 		Secure: r.TLS != nil || strings.HasPrefix(r.Header.Get("Origin"), "https://"),
 	}
