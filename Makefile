@@ -84,7 +84,7 @@ CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || comman
 NPM       = npm --prefix ui --no-audit --no-fund
 
 ui/node_modules: ui/package-lock.json
-	@$(NPM) ci --silent && touch $@
+	@$(NPM) install --silent && touch $@
 
 ui: ui/node_modules ## Build the web UI into internal/web/dist
 	@$(NPM) run --silent build

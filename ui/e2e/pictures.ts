@@ -46,7 +46,7 @@ async function fill(genkan: Genkan): Promise<string> {
 	await genkan.call("everything__get-sum", { a: 19, b: 23 });
 	await genkan.call("everything__get-tiny-image");
 	await genkan.call("everything__get-sum", { a: "many" });
-	await genkan.call("kb__create_item", {
+	await genkan.call("create_item", {
 		type: "decisions",
 		title: "Sessions last seven days",
 		content: "Idle sessions end after **seven days**.",
