@@ -15,6 +15,7 @@ func BenchmarkWithinBudget(b *testing.B) {
 	h := open(b, shape.Budgets{})
 	for name, raw := range map[string][]byte{
 		"2kB": textResult(rows(20)), "20kB": textResult(rows(200)), "80kB": textResult(strings.Repeat("word ", 16_000)),
+		"nearlyFull": textResult(strings.Repeat(`{"id": 48213, "sku": "QX-7719-b", "qty": 12, "at": "2026-11-15T09:41:07Z"},`, 563)),
 	} {
 		b.Run(name, func(b *testing.B) {
 			call := callOf("anna")

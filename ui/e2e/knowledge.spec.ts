@@ -2,7 +2,7 @@ import type { Page } from "@playwright/test";
 import { accessible, expect, type Genkan, go, pictures, test } from "./genkan";
 
 // The knowledge base needs no servers.
-test.use({ config: "kb: {enabled: true}\n", provoked: /status of 40[04]/ });
+test.use({ config: "kb: {enabled: true}\n", provoked: /^404 GET .*\/v1\/items\// });
 
 const rows = (page: Page) => page.getByRole("table", { name: "Items" }).getByRole("row");
 const row = (page: Page, text: string) => rows(page).filter({ hasText: text });

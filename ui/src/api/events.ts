@@ -30,7 +30,9 @@ function deliver(message: Message): void {
 function apply(event: Event): void {
 	switch (event.name) {
 		case "server.state":
-			return refresh("/v1/servers", "/v1/servers/{name}", "/v1/doctor");
+			refresh("/v1/servers", "/v1/doctor");
+			if ((event.data as { state?: string }).state !== "removed") refresh("/v1/servers/{name}");
+			return;
 		case "tools.changed":
 			return refresh("/v1/tools", "/v1/servers");
 		case "config.reloaded":

@@ -187,7 +187,7 @@ export default function Server() {
 										onSuccess: () => {
 											say(t("{name} is removed.", { name: one.name }));
 											go("/servers");
-											again();
+											refresh("/v1/servers", "/v1/tools", "/v1/doctor");
 										},
 									})
 								}
