@@ -42,9 +42,8 @@ func RemoteServer(cfg *config.Config, name string) (signin.Server, error) {
 	}
 }
 
-// signIn begins to sign in to a server and returns the address where the person goes
-// on. It waits for the person in the background. A person who begins again ends the
-// sign-in before.
+// signIn begins to sign in to a server and returns the address to open in a browser. It
+// waits for the person in the background. Beginning again cancels the sign-in before.
 func (p *Process) signIn(ctx context.Context, name string, language lang.Language) (string, error) {
 	server, err := RemoteServer(p.Config(), name)
 	if err != nil {

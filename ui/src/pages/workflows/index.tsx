@@ -254,8 +254,8 @@ function stateOf(workflow: S["Workflow"]): { tone: Tone; word: string } {
 	return { tone: "ok", word: t("Runs") };
 }
 
-/** KillSwitch turns all workflows off at once. It is always in sight. */
-export function KillSwitch({ off }: { off: boolean }) {
+/** KillSwitch turns all workflows off at once, and on again. */
+function KillSwitch({ off }: { off: boolean }) {
 	const [asking, ask] = useState(false);
 	const flip = query.useMutation("put", "/v1/workflows/switch");
 	const turn = (on: boolean) =>
