@@ -20,7 +20,7 @@ GO_DIRS    = $(wildcard cmd internal $(HARNESSES))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: ui test-ui check-ui screenshots help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers e2e-n8n fuzz clean \
+.PHONY: ui test-ui check-ui bench-ui screenshots help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers e2e-n8n fuzz clean \
 	check-fmt check-vet check-tidy check-cross check-generated check-harnesses
 
 help: ## List the targets
@@ -61,7 +61,11 @@ UNRACED  = modernc.org/... $(if $(filter full,$(GENKAN_TESTS)),,compress/... cry
 	github.com/antlr4-go/... github.com/dop251/... github.com/evanw/esbuild/internal/js_... github.com/go-sourcemap/... \
 	github.com/goccy/... github.com/google/go-cmp/... github.com/santhosh-tekuri/... github.com/tiktoken-go/...)
 PACKAGES = $(if $(filter full,$(GENKAN_TESTS)),2,3)
-test: ## Run all tests with the race detector
+test: ## Run all tests with the race detector, and some of the web UI where there is a browser (all with GENKAN_TESTS=full)
+	@status=0; $(MAKE) --no-print-directory test-go || status=1; \
+	$(MAKE) --no-print-directory test-ui $(if $(filter full,$(GENKAN_TESTS)),,ARGS='--grep @quick --reporter dot') || status=1; exit $$status
+
+test-go:
 	@set -- $(RACE); export GORACE=atexit_sleep_ms=10 $(if $(filter full,$(GENKAN_TESTS)),,GOGC=$${GOGC:-400}); \
 	if ! $(GO) build -race runtime/cgo >/dev/null 2>&1; then \
 		set --; \
@@ -90,9 +94,12 @@ ui: ui/node_modules ## Build the web UI into internal/web/dist
 	@$(NPM) run --silent build
 
 test-ui: ## Test the web UI: units, then the real binary in Chromium
-	@if ! command -v npm >/dev/null; then echo 'Node.js is not installed: the tests of the web UI do not run.'; \
-	elif [ -z "$(CHROMIUM)" ]; then echo 'Chromium is not installed: the tests of the web UI in a browser do not run.'; \
-	else $(MAKE) --no-print-directory ui/node_modules && $(NPM) test --silent && cd ui && CHROMIUM=$(CHROMIUM) npx playwright test $(ARGS); fi
+	@skip() { echo "** The web UI was not tested in a browser: $$1 **"; exit 0; }; \
+	command -v npm >/dev/null || skip 'Node.js is not installed.'; \
+	[ -n "$(CHROMIUM)" ] || skip 'Chromium is not installed.'; \
+	[ -d ui/node_modules ] || [ -z '$(findstring @quick,$(ARGS))' ] || skip 'make test-ui installs what that needs.'; \
+	$(MAKE) --silent --no-print-directory ui/node_modules || skip 'npm could not install what that needs.'; \
+	$(NPM) test --silent && cd ui && CHROMIUM=$(CHROMIUM) npx playwright test $(ARGS)
 
 check-ui: ## The committed build of the web UI is a fresh one
 	@if ! command -v npm >/dev/null; then echo 'Node.js is not installed: the build of the web UI is not compared.'; exit 0; fi; \
@@ -104,6 +111,10 @@ check-ui: ## The committed build of the web UI is a fresh one
 screenshots: ui/node_modules ## Take the pictures of docs/images from the running program
 	@cd ui && CHROMIUM=$(CHROMIUM) npx playwright test --config screenshots.config.ts
 
+# PAGES='calls|tools' measures some pages, RUNS=1 each once.
+bench-ui: ui/node_modules ## Measure the web UI with much data
+	@cd ui && CHROMIUM=$(CHROMIUM) npx playwright test --config large.config.ts
+
 # tree prints the id of the working tree as git would commit it, and writes
 # nothing but objects: the index and the files stay as they are.
 tree = index=$$(mktemp -u) && GIT_INDEX_FILE=$$index git add -A . 2>/dev/null && \
@@ -111,7 +122,7 @@ tree = index=$$(mktemp -u) && GIT_INDEX_FILE=$$index git add -A . 2>/dev/null &&
 
 check: ## All that a change must pass: format, vet, lint, modules, platforms, generated files, tests
 	@before=$$($(tree)); \
-	for step in check-fmt check-vet lint check-tidy check-cross check-generated check-ui test test-ui check-harnesses; do \
+	for step in check-fmt check-vet lint check-tidy check-cross check-generated check-ui test check-harnesses; do \
 		echo "==> $$step"; \
 		GENKAN_TESTS=full $(MAKE) --no-print-directory $$step || { echo "==> $$step failed" >&2; exit 1; }; \
 	done; \

@@ -52,6 +52,10 @@ func runRole(args []string) (code int, ok bool) {
 			return 1, true
 		}
 		return 0, true
+	case "ui":
+		err = uiRole(args)
+	case "calls":
+		err = callsRole(args)
 	case "spin":
 		err = spinRole(os.Stdin, os.Stdout)
 	case "load":
@@ -101,8 +105,16 @@ func profiled(args []string) (rest []string, stop func(), err error) {
 // serveRole listens on loopback, tells the harness where, and serves until the
 // harness is gone.
 func serveRole(h http.Handler) error {
+	return serveRoleAt(h, func(string) error { return nil })
+}
+
+// serveRoleAt is serveRole with something to do once the address is known.
+func serveRoleAt(h http.Handler, before func(address string) error) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
+		return err
+	}
+	if err := before(l.Addr().String()); err != nil {
 		return err
 	}
 	fmt.Println(l.Addr())

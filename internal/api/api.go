@@ -61,12 +61,10 @@ type House interface {
 // Options configure an API.
 type Options struct {
 	House func() House
-	// Admit identifies the sender of a request. Receive admits requests without a
-	// token, to pages that contain no secrets. When they report false, they have
-	// answered the request.
-	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
-	Receive func(w http.ResponseWriter, r *http.Request) bool
-	// Visit is Receive for a page to which links from anywhere lead.
+	// Admit identifies the sender of a request. Visit admits requests without a token, to
+	// pages that contain no secrets and to which links from anywhere may lead. When they
+	// report false, they have answered the request.
+	Admit func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
 	Visit func(w http.ResponseWriter, r *http.Request) bool
 	// Recognizes reports whether an admitted request would still be admitted; nil
 	// means always.
@@ -110,6 +108,10 @@ type Options struct {
 	// refers to.
 	Tokens  Tokens
 	Secrets Secrets
+	// UISessions are the browsers that have signed in. Session returns the secret of the
+	// one that a request comes from.
+	UISessions UISessions
+	Session    func(r *http.Request) (secret string, ok bool)
 	// Doctor examines the named servers, or everything if none is named.
 	Doctor func(ctx context.Context, servers []string) ([]doctor.Finding, error)
 	// Backup copies the database.
@@ -124,6 +126,8 @@ type Options struct {
 	// Calls is the call history, and Record what the configuration keeps of calls.
 	Calls  Calls
 	Record func() config.Record
+	// Config returns the configuration in force.
+	Config func() *config.Config
 }
 
 // Items is the part of the knowledge base that the edge uses beside its tools.

@@ -29,7 +29,7 @@ func (a *API) approvalRoutes() []route {
 			method: "POST", path: "/v1/approvals/{id}", who: forAdmins, id: "decideApproval", summary: "Decide whether a call may be made",
 			about: "The call goes on, or is refused, at once. A decision holds for the arguments that were shown.",
 			body:  client.ApprovalDecision{}, answer: client.Done{},
-			failures: []restError{restErrorOf(gateway.CodeNotFound), restErrorOf(gateway.CodeUnavailable)}, serve: a.decideApproval,
+			failures: []restError{restErrorOf(gateway.CodeNotFound), restErrorOf(gateway.CodeConflict), restErrorOf(gateway.CodeUnavailable)}, serve: a.decideApproval,
 		},
 	}
 }
@@ -39,7 +39,7 @@ func (a *API) approvalOf(p workflow.Approval) client.Approval {
 	out := client.Approval{
 		ID: p.ID, Workflow: p.Workflow, Node: p.Node, Message: p.Message, Call: p.Call, Client: p.Client, Server: p.Server, Tool: p.Tool,
 		Arguments: p.Arguments, Hash: p.Hash, AskedAt: p.Asked.UTC(), ExpiresAt: p.ExpiresAt.UTC(),
-		Webhook: string(p.Told),
+		InClient: p.InClient, Webhook: string(p.Told),
 	}
 	if p.Told == workflow.ToldFailed {
 		out.WebhookProblem = a.language().Text(p.Problem)

@@ -103,7 +103,7 @@ func callQuery() []query {
 		{name: "server", kind: "string", about: "Only calls of this server."},
 		{name: "tool", kind: "string", about: "Only calls of the tool that clients know by this name."},
 		{name: "outcome", kind: "string", about: "Only calls with this outcome; error for all but ok."},
-		{name: "slowerMillis", kind: "integer", about: "Only calls that took at least so long.", least: 1, most: mostSlowerMillis},
+		{name: "slowerMillis", kind: "integer", about: "Only calls that took at least so long, not counting the time in which people were asked.", least: 1, most: mostSlowerMillis},
 		{name: "since", kind: "string", about: "Only calls that ended at this time of RFC 3339 or later, or in the last 10m, 2h or 7d."},
 		{name: "until", kind: "string", about: "Only calls that ended at this time or earlier; as since."},
 		{name: "notClient", kind: "string", about: "Without the calls of this client or program; may be repeated.", repeats: true},
@@ -118,6 +118,11 @@ func (a *API) listCalls(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	if err != nil {
 		a.fail(w, err)
 		return
+	}
+	if id.Admin && a.opt.Traces != nil {
+		for i := range list.Calls {
+			list.Calls[i].Effect = a.opt.Traces.Effect(list.Calls[i].ID)
+		}
 	}
 	encode(w, http.StatusOK, list)
 }

@@ -25,13 +25,25 @@ type Servers interface {
 	// TestServer starts a server once. A nil definition means the present one.
 	TestServer(ctx context.Context, name string, definition []byte) (registry.TestResult, error)
 	RestartServer(s *upstream.Server)
+	// FixedFile returns why servers of the configuration file can only be changed
+	// there, if so.
+	FixedFile() (why gateway.Text, fixed bool)
+	// Place returns the file and the line that declare a server.
+	Place(name string) string
 }
 
 // declaredAs adds the declaration of a server to its description.
 func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Identity, whole bool) client.Server {
-	one.Source, one.Editable = client.SourceFile, as.Registered
-	if as.Registered {
-		one.Source = client.SourceDatabase
+	one.Source, one.Editable = client.SourceDatabase, true
+	if !as.Registered {
+		why, fixed := a.opt.Servers.FixedFile()
+		one.Source, one.Editable = client.SourceFile, !fixed
+		if id.Admin {
+			one.Fixed = a.language().Text(why)
+		}
+		if id.Admin && whole {
+			one.DeclaredIn = a.opt.Servers.Place(as.Name)
+		}
 	}
 	if as.Problem.String() != "" {
 		one.State, one.Problem = client.StateDown, a.language().Text(as.Problem)
@@ -123,10 +135,6 @@ func splitName(body []byte) (name string, rest []byte, wrong *gateway.Error) {
 func (a *API) addServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	name, definition, ok := a.definition(w, r, "")
 	if !ok {
-		return
-	}
-	if name == "" {
-		a.fail(w, refused(gateway.MissingField(nil, "name")))
 		return
 	}
 	if err := a.opt.Servers.AddServer(r.Context(), name, definition); err != nil {

@@ -47,12 +47,12 @@ func TestServersAreAddedChangedAndRemoved(t *testing.T) {
 	const two = "/v1/servers/two"
 	body := faultDefinition(t, map[string]any{"env": map[string]string{"API_KEY": "canary-5f3a9c1e7b", "REGION": "eu"}})
 	d.walk(t, []step{
-		{name: "the file's", method: "GET", path: "/v1/servers/fault", status: 200, has: []string{`"source":"file"`, `"editable":false`, `"definition":{"command":`}},
+		{name: "the file's", method: "GET", path: "/v1/servers/fault", status: 200, has: []string{`"source":"file"`, `"editable":true`, `genkan.yaml:1"`, `"definition":{"command":`}},
 		{name: "added", method: "POST", path: "/v1/servers", body: named("two", body), status: 201, has: []string{
 			`"name":"two"`, `"source":"database"`, `"editable":true`, `"API_KEY":"${secret:two.API_KEY}"`, `"REGION":"eu"`,
 		}, hasNot: []string{"canary"}},
 		{name: "listed", method: "GET", path: "/v1/servers", status: 200, has: []string{`"name":"two"`, `"source":"database"`}, hasNot: []string{"definition"}},
-		{name: "added again", method: "POST", path: "/v1/servers", body: named("two", body), status: 409, has: []string{`"code":"CONFLICT"`, "already", "PUT /v1/servers/two"}},
+		{name: "added again", method: "POST", path: "/v1/servers", body: named("two", body), status: 409, has: []string{`"code":"CONFLICT"`, "already", "change or remove"}, hasNot: []string{"/v1/"}},
 	})
 	d.waitFor(two, `"state":"ready"`)
 	d.walk(t, []step{
@@ -209,6 +209,9 @@ func TestServersRefuse(t *testing.T) {
 		invalid("a wrong type", `{"name":"n","command":"x","args":"-y"}`, "args", "must be a list"),
 		invalid("a wrong type inside", `{"name":"n","command":"x","env":{"A":1}}`, "env.A", "must be text"),
 		invalid("several at once", `{"name":"n","command":7,"timeout":"soon","env":{"A":"${"}}`, "command", "n.timeout", "n.env.A"),
+		invalid("several with the name", `{"name":"My Server","command":7,"disabled":"no"}`, "name",
+			"how about", `"details":[{"field":"name",`, `{"field":"command",`, `{"field":"disabled",`),
+		invalid("several without a name", `{"comand":"x"}`, "name", "name is required", `{"field":"comand",`),
 		invalid("a bad reference", `{"name":"n","command":"x","env":{"A":"${secret:canary canary}"}}`, "env.A"),
 		invalid("a bad URL", `{"name":"n","url":"ftp://canary"}`, "url"),
 		invalid("twice", `{"name":"n","command":"x","command":"y"}`, "", "stands twice"),
@@ -220,11 +223,9 @@ func TestServersRefuse(t *testing.T) {
 		invalid("a number", `7`, ""),
 		add("2 MB", `{"name":"n","command":"`+strings.Repeat("x", 2<<20)+`"}`, 413, `"code":"VALIDATION_ERROR"`),
 		{name: "plain text", method: "POST", path: "/v1/servers", body: `{}`, contentType: "text/plain", status: 415},
-		add("a name of the file", `{"name":"fault","command":"x"}`, 409, `"code":"CONFLICT"`, file),
+		add("a name of the file", `{"name":"fault","command":"x"}`, 409, `"code":"CONFLICT"`, "there is a server fault already"),
 		add("a prefix that is taken", `{"name":"n","command":"x","prefix":"fault"}`, 409, `"field":"prefix"`),
-		{name: "the file's changed", method: "PUT", path: "/v1/servers/fault", body: `{"command":"x"}`, status: 409, has: []string{file}},
-		{name: "the file's patched", method: "PATCH", path: "/v1/servers/fault", body: `{"disabled":true}`, status: 409, has: []string{file}},
-		{name: "the file's removed", method: "DELETE", path: "/v1/servers/fault", status: 409, has: []string{file}},
+		{name: "the file's that a profile names", method: "DELETE", path: "/v1/servers/fault", status: 409, has: []string{file}},
 		{name: "another name in the body", method: "PUT", path: "/v1/servers/fault", body: `{"name":"other","command":"x"}`, status: 400, has: []string{`"field":"name"`}},
 		{name: "too many lines", method: "GET", path: "/v1/servers/fault/log?lines=1001", status: 400, has: []string{`"field":"lines"`}},
 		{name: "lines in words", method: "GET", path: "/v1/servers/fault/log?lines=all", status: 400, has: []string{`"field":"lines"`}},
@@ -233,7 +234,8 @@ func TestServersRefuse(t *testing.T) {
 		{name: "a test of nothing", method: "POST", path: "/v1/servers/test", body: `{}`, status: 400, has: []string{"needs a command"}},
 		{name: "a test of an unknown key", method: "POST", path: "/v1/servers/test", body: `{"comand":"x"}`, status: 400, has: []string{`"field":"comand"`}},
 		{name: "a text of a client", method: "POST", path: "/v1/servers/read", body: `{"text":"\"n\": {\"command\": \"x\"}"}`, status: 200, has: []string{`{"name":"n","definition":{"command":"x"}}`}},
-		{name: "a text without servers", method: "POST", path: "/v1/servers/read", body: `{"text":"hello"}`, status: 400, has: []string{"mcpServers"}},
+		{name: "a text without servers", method: "POST", path: "/v1/servers/read", body: `{"text":"{}"}`, status: 400, has: []string{"mcpServers"}},
+		{name: "a text that is no JSON", method: "POST", path: "/v1/servers/read", body: `{"text":"hello"}`, status: 400, has: []string{"not JSON: line 1, column 1"}},
 		{name: "a sign-in to a process", method: "POST", path: "/v1/servers/fault/sign-in", status: 400, has: []string{"process on this machine"}},
 		{name: "a sign-in to nothing", method: "POST", path: "/v1/servers/nobody/sign-in", status: 404},
 		{name: "nothing was added", method: "GET", path: "/v1/servers", status: 200, has: []string{`"name":"fault"`}, hasNot: []string{`"name":"n"`}},

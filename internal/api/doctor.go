@@ -69,6 +69,9 @@ func DoctorFindingOf(f doctor.Finding, l lang.Language) client.DoctorFinding {
 	}
 	if f.Fix.Text.Format != "" {
 		text := l.Text(f.Fix.Text)
+		if place := l.Text(f.Fix.Place); place != "" && strings.Contains(text, place) {
+			out.Place = place
+		}
 		switch {
 		case out.Fix == "":
 			out.Fix = text

@@ -376,6 +376,12 @@ func TestTheClientFollowsEvents(t *testing.T) {
 				t.Errorf("got %s %s, want %s %s", e.Name, e.Data, name, data)
 			}
 		}
+		var told []string
+		c.Connection = func(err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, map[bool]string{true: "open", false: "broken"}[err == nil])
+		}
 		fails = 1
 		if err := c.Events(context.Background(), nil, "", receive); gateway.AsError(err).Code != gateway.CodeUnavailable {
 			t.Errorf("nobody is there: %v", err)
@@ -405,6 +411,11 @@ func TestTheClientFollowsEvents(t *testing.T) {
 			s.hub.Publish(call("alice", n))
 		}
 		want("dropped", `{"missed":200}`)
+		mu.Lock()
+		if got := strings.Join(told, " "); got != "broken open broken open broken open" {
+			t.Errorf("it tells of its connection: %s", got)
+		}
+		mu.Unlock()
 		cancel()
 		if err := <-ended; gateway.AsError(err).Code != gateway.CodeCanceled {
 			t.Errorf("canceled: %v", err)

@@ -312,6 +312,7 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	// reports errors in the terms of its protocol.
 	call.Via = gateway.ViaItems
 	call.View.Servers, call.Complete, call.Budget = gateway.NewServerSet(kb.SourceName), false, a.opt.Budget
+	call.Browsing = call.OfPage() && r.Method == http.MethodGet
 	defer call.Release()
 	result, err := house.Handle(r.Context(), call)
 	recorded(w)

@@ -220,7 +220,7 @@ func (a *API) routes() []route {
 			about:  "A bad one leaves everything as it is.",
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
-	}, a.callRoutes(), a.workflowRoutes(), a.approvalRoutes(), a.tokenRoutes(), a.secretRoutes(), a.setupRoutes(), a.itemRoutes(), a.upkeepRoutes(), []route{
+	}, a.callRoutes(), a.workflowRoutes(), a.approvalRoutes(), a.tokenRoutes(), a.uiSessionRoutes(), a.budgetRoutes(), a.secretRoutes(), a.setupRoutes(), a.itemRoutes(), a.upkeepRoutes(), []route{
 		a.restoreRoute(),
 		a.backupRoute(),
 		a.doctorRoute(),
@@ -327,7 +327,7 @@ func (a *API) guard(one route, serve handler) func(http.ResponseWriter, *http.Re
 		switch one.who {
 		case forAll:
 		case forVisitors:
-			ok = a.opt.Receive(w, r)
+			ok = a.opt.Visit(w, r)
 		case forCallers, forAdmins:
 			id, ok = a.opt.Admit(w, r)
 		}

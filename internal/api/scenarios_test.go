@@ -202,7 +202,7 @@ func TestAskingForServers(t *testing.T) {
 	user := d.newToken()
 	d.ask(t, map[string]ask{
 		"a disabled one":         {method: "GET", path: "/v1/servers/off", status: 200, has: []string{`"state":"disabled"`}},
-		"cannot be tried":        {method: "POST", path: "/v1/servers/off/try", status: 409, has: []string{`"code":"CONFLICT"`, "disabled: true"}},
+		"cannot be tried":        {method: "POST", path: "/v1/servers/off/try", status: 409, has: []string{`"code":"CONFLICT"`, "switched off"}},
 		"one that is not there":  {method: "POST", path: "/v1/servers/nobody/try", status: 404, has: []string{`"code":"NOT_FOUND"`}},
 		"a long name":            {method: "GET", path: "/v1/servers/" + strings.Repeat("x", 4000), status: 404, hasNot: []string{strings.Repeat("x", 200)}},
 		"a name with a slash":    {method: "GET", path: "/v1/servers/a%2Fb", status: 404},

@@ -16,14 +16,14 @@ import (
 // serverOf returns a server in REST's form. It omits the command, the environment
 // and the headers, because they hold secrets. A server's log can hold anything, so
 // only an administrator sees it, and sees what the configuration hides.
-func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Identity, withOutput bool) client.Server {
+func (a *API) serverOf(s *upstream.Server, seen *seenServers, id gateway.Identity, withOutput bool) client.Server {
 	st := s.Status()
 	out := client.Server{
 		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version, OtherProtocolVersion: st.OtherVersion, Transport: st.Transport,
 		ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), StartMillis: st.StartTook.Milliseconds(), FirstStart: st.FirstStart,
 		Problem: a.language().Text(ProblemOf(st, id)), Cause: st.Cause,
 	}
-	out.Tools = toolsOf(s, seen)
+	out.Tools = seen.tools[s.Name()]
 	if !st.NextTry.IsZero() {
 		next := st.NextTry.UTC()
 		out.NextTry = &next
@@ -43,10 +43,8 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 		out.ListProblems = append(out.ListProblems, client.ListProblem{List: l.Kind.String(), Problem: a.language().Text(l.Problem)})
 	}
 	out.Hidden = seen.Filtered(s.Name())
-	for _, f := range seen.Findings() {
-		if f.Server == s.Name() {
-			out.Findings = append(out.Findings, a.findingOf(f))
-		}
+	for _, f := range seen.findings[s.Name()] {
+		out.Findings = append(out.Findings, a.findingOf(f))
 	}
 	for _, f := range catalog.Instructions(s.Name(), s.About().Instructions) {
 		one := a.findingOf(f)
@@ -91,7 +89,7 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 	for _, s := range house.Servers() {
 		running[s.Name()] = s
 	}
-	seen := a.seen(id)
+	seen := seenOf(a.seen(id), name)
 	list := []client.Server{}
 	for _, each := range house.Declared() {
 		if name != "" && each.Name != name {
@@ -124,13 +122,13 @@ func (a *API) refresh(ctx context.Context, name string) {
 }
 
 // builtIn returns a built-in source in the form of a server.
-func (a *API) builtIn(s gateway.Source, seen *catalog.Snapshot, id gateway.Identity) client.Server {
+func (a *API) builtIn(s gateway.Source, seen *seenServers, id gateway.Identity) client.Server {
 	health := gateway.HealthOf(s)
 	if !id.IsLocal() {
 		health.Problem = health.Problem.Public()
 	}
 	out := client.Server{
-		Name: s.Name(), State: client.StateReady, Source: client.SourceBuiltIn, Tools: toolsOf(s, seen),
+		Name: s.Name(), State: client.StateReady, Source: client.SourceBuiltIn, Tools: seen.tools[s.Name()],
 		Note: gateway.AboutOf(s).Description, Problem: a.language().Text(health.Problem),
 	}
 	if health.Down {
@@ -139,15 +137,25 @@ func (a *API) builtIn(s gateway.Source, seen *catalog.Snapshot, id gateway.Ident
 	return out
 }
 
-// toolsOf returns the number of a source's tools that clients see.
-func toolsOf(s gateway.Source, seen *catalog.Snapshot) int {
-	n := 0
-	for _, t := range seen.Tools() {
-		if t.Source.Name() == s.Name() {
-			n++
+// seenServers is a snapshot by server: how many tools clients see of each, and what the
+// catalog found about it. With a name it is about that server only.
+type seenServers struct {
+	*catalog.Snapshot
+	tools    map[string]int
+	findings map[string][]catalog.Finding
+}
+
+func seenOf(s *catalog.Snapshot, only string) *seenServers {
+	by := &seenServers{Snapshot: s, tools: map[string]int{}, findings: map[string][]catalog.Finding{}}
+	for _, t := range s.Tools() {
+		if name := t.Source.Name(); only == "" || only == name {
+			by.tools[name]++
 		}
 	}
-	return n
+	for _, f := range s.Findings() {
+		by.findings[f.Server] = append(by.findings[f.Server], f)
+	}
+	return by
 }
 
 func (a *API) listServers(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
@@ -227,11 +235,8 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 		case each.Problem.String() != "":
 			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is not used: %s", name, each.Problem))
 			return
-		case each.Registered:
-			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled; PATCH /v1/servers/%s with {\"disabled\": false} to use it", name, name))
-			return
 		default:
-			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled in the configuration; remove \"disabled: true\" there to use it", name))
+			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is switched off (\"disabled\": true); switch it on to use it", name))
 			return
 		}
 	}

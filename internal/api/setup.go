@@ -224,11 +224,11 @@ func (s *Setup) Connections(ctx context.Context, folder string) (client.Connecti
 	if err != nil {
 		return client.Connections{}, err
 	}
-	out := client.Connections{ConfigFile: found.ConfigFile, Clients: []client.ClientConnection{}, Changes: []client.ClientChange{}, Unreadable: found.Unreadable}
+	out := client.Connections{ConfigFile: found.ConfigFile, Command: found.Command, Clients: []client.ClientConnection{}, Changes: []client.ClientChange{}, Unreadable: found.Unreadable}
 	for _, c := range found.Clients {
 		one := client.ClientConnection{Name: c.Name, Title: c.Title, Files: []client.ClientFile{}}
 		for _, f := range c.Files {
-			file := client.ClientFile{Path: f.Path, Project: f.Project, Exists: f.Exists, Servers: f.Servers, Connected: f.Connected}
+			file := client.ClientFile{Path: f.Path, Project: f.Project, Exists: f.Exists, Servers: f.Servers, Connected: f.Connected, Knowledge: f.Knowledge}
 			if f.Err != nil {
 				file.Problem = s.language().Error(gateway.AsError(f.Err))
 			}
@@ -246,7 +246,7 @@ func (s *Setup) Connections(ctx context.Context, folder string) (client.Connecti
 func (s *Setup) Connect(ctx context.Context, name string, in client.ConnectRequest) (client.ConnectResult, error) {
 	req := setup.ConnectRequest{
 		Folder: in.Folder, Clients: slices.Concat([]string{name}, in.Also),
-		Aggregate: in.Aggregate, URL: in.URL, Project: in.Project, Write: !in.DryRun,
+		Aggregate: in.Aggregate, Knowledge: in.Knowledge, URL: in.URL, Project: in.Project, Write: !in.DryRun,
 	}
 	if name == setup.AllClients {
 		req.Clients = nil
@@ -256,7 +256,7 @@ func (s *Setup) Connect(ctx context.Context, name string, in client.ConnectReque
 	for _, f := range done.Files {
 		one := client.ConnectedFile{
 			Client: f.Client, Title: clients.Title(f.Client), Path: f.Path, State: string(f.State),
-			Replaced: f.Replaced, NotImported: f.NotImported, Problem: s.problem(f.Err),
+			Replaced: f.Replaced, NotImported: f.NotImported, Diff: f.Diff, Problem: s.problem(f.Err),
 		}
 		for _, e := range f.Entries {
 			one.Entries = append(one.Entries, client.ConnectedEntry(e))

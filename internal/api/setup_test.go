@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,21 @@ func importFiles(d door) (cursor, project string) {
 	return cursor, project
 }
 
+// Where no client has a file, the plan is empty. That is an answer, not an error.
+func TestAPlanWithoutClientsIsEmpty(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	plan := answerOf[client.ImportPlan](d, "GET", "/v1/import", nil, 200)
+	if plan.Files == nil || len(plan.Files) != 0 || plan.Servers == nil || len(plan.Servers) != 0 || plan.Revision == "" {
+		t.Errorf("the plan is %+v", plan)
+	}
+	done := answerOf[client.ImportResult](d, "POST", "/v1/import", client.ImportRequest{Revision: plan.Revision}, 200)
+	if len(done.Added) != 0 {
+		t.Errorf("added %v", done.Added)
+	}
+	answerOf[client.Failure](d, "GET", "/v1/import?from=cursor", nil, 404)
+}
+
 // A person imports servers, connects a client and undoes that, all over REST.
 func TestImportConnectAndUndoOverREST(t *testing.T) {
 	t.Parallel()
@@ -94,6 +110,9 @@ func TestImportConnectAndUndoOverREST(t *testing.T) {
 	testkit.Eventually(t, func() bool { return strings.Contains(d.send("GET", "/v1/servers/mine", "").body, `"state":"ready"`) }, "the imported server is not ready")
 
 	list := answerOf[client.Connections](d, "GET", "/v1/connections", nil, 200)
+	if len(list.Command) == 0 {
+		t.Error("the command is unknown")
+	}
 	for _, c := range list.Clients {
 		for _, f := range c.Files {
 			if f.Exists != (f.Path == cursor) || f.Connected != 0 || f.Exists && f.Servers != 1 {
@@ -105,9 +124,29 @@ func TestImportConnectAndUndoOverREST(t *testing.T) {
 	if len(planned.Files) != 1 || planned.Files[0].State != "planned" || d.read(cursor) != before {
 		t.Errorf("a dry run: %+v", planned)
 	}
+	diff := strings.Join(planned.Files[0].Diff, "\n")
+	if !strings.HasPrefix(diff, "-") && !strings.Contains(diff, "\n-") || !strings.Contains(diff, "\n+") || !strings.Contains(diff, "--only") || strings.Contains(diff, canary) {
+		t.Errorf("the diff is\n%s", diff)
+	}
 	connected := answerOf[client.ConnectResult](d, "POST", "/v1/connections/cursor", client.ConnectRequest{}, 200)
 	if len(connected.Files) != 1 || connected.Files[0].State != "changed" || !strings.Contains(d.read(cursor), "--only") || strings.Contains(d.read(cursor), canary) {
 		t.Errorf("connected: %+v\n%s", connected, d.read(cursor))
+	}
+	// The knowledge base has an entry of its own, which is added once.
+	hasKnowledge := func() bool {
+		list := answerOf[client.Connections](d, "GET", "/v1/connections", nil, 200)
+		return slices.ContainsFunc(list.Clients, func(c client.ClientConnection) bool {
+			return slices.ContainsFunc(c.Files, func(f client.ClientFile) bool { return f.Knowledge })
+		})
+	}
+	if hasKnowledge() {
+		t.Error("entries of servers have the knowledge base")
+	}
+	for _, want := range []string{"changed", "unchanged"} {
+		added := answerOf[client.ConnectResult](d, "POST", "/v1/connections/cursor", client.ConnectRequest{Knowledge: true}, 200)
+		if len(added.Files) != 1 || added.Files[0].State != want || strings.Count(d.read(cursor), `"genkan-kb"`) != 1 || !hasKnowledge() {
+			t.Errorf("the knowledge base: %+v\n%s", added, d.read(cursor))
+		}
 	}
 	undone := answerOf[client.UndoResult](d, "DELETE", "/v1/connections/cursor", nil, 200)
 	if len(undone.Files) != 1 || undone.Files[0].State != "restored" || d.read(cursor) != before {

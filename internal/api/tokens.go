@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"genkan/internal/api/client"
@@ -34,6 +35,7 @@ func (a *API) tokenRoutes() []route {
 			about:  "When it answers, the token is refused here. Other processes of the data directory refuse it within a second.",
 			answer: client.Done{}, failures: []restError{restErrorOf(gateway.CodeNotFound)}, serve: a.revokeToken,
 		},
+		limitRoute(a),
 	}
 }
 
@@ -54,8 +56,11 @@ func (a *API) listTokens(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 		return
 	}
 	out := client.TokenList{Tokens: []client.Token{}}
+	limits := a.limits(r.Context())
 	for _, t := range list {
-		out.Tokens = append(out.Tokens, TokenOf(t))
+		one := TokenOf(t)
+		one.Limit, one.Profile = limits[t.Name], a.opt.Config().Client(t.Name).Profile
+		out.Tokens = append(out.Tokens, one)
 	}
 	encode(w, http.StatusOK, out)
 }
@@ -71,7 +76,17 @@ func (a *API) addToken(w http.ResponseWriter, r *http.Request, _ gateway.Identit
 		return
 	}
 	concerns(w, in.Name)
+	if err := a.checkLimit(in.Limit); err != nil {
+		a.fail(w, err)
+		return
+	}
 	token, secret, err := a.opt.Tokens.Add(r.Context(), in.Name, false)
+	if err == nil {
+		// Nobody knows the token yet. One that cannot be limited is not handed out.
+		if err = a.limit(r.Context(), in.Name, in.Limit); err != nil {
+			err = errors.Join(err, a.opt.Tokens.Revoke(r.Context(), in.Name))
+		}
+	}
 	if err != nil {
 		a.fail(w, err)
 		return
@@ -80,7 +95,12 @@ func (a *API) addToken(w http.ResponseWriter, r *http.Request, _ gateway.Identit
 }
 
 func (a *API) revokeToken(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	if err := a.opt.Tokens.Revoke(r.Context(), r.PathValue("name")); err != nil {
+	name := r.PathValue("name")
+	err := a.opt.Tokens.Revoke(r.Context(), name)
+	if err == nil {
+		err = a.limit(r.Context(), name, client.TokenLimit{})
+	}
+	if err != nil {
 		a.fail(w, err)
 		return
 	}

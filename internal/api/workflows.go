@@ -15,6 +15,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/workflow"
+	"genkan/internal/workflow/template"
 )
 
 // anyObject is a body or answer that is a JSON object of any form.
@@ -46,7 +47,11 @@ func (a *API) workflowRoutes() []route {
 		{
 			method: "PUT", path: "/v1/workflows/{id}", id: "putWorkflow", summary: "Store the next version of a workflow, as a draft",
 			about: "The body is a definition. The version that runs stays until another is enabled. A workflow that exists is changed only if the version that the change was made to is its newest: base, or If-Match, or version in the definition.",
-			query: []query{base}, body: anyObject{}, answer: client.WorkflowDetails{}, failures: []restError{noSuchThing, inTheWay}, serve: a.putWorkflow,
+			query: []query{
+				base,
+				{name: "draft", kind: "string", about: "A name for a series of changes, such as those of an editor that saves while somebody draws. The version takes the place of base if base has the same name and client, and was never enabled."},
+			},
+			body: anyObject{}, answer: client.WorkflowDetails{}, failures: []restError{noSuchThing, inTheWay}, serve: a.putWorkflow,
 		},
 		{
 			method: "DELETE", path: "/v1/workflows/{id}", id: "deleteWorkflow", summary: "Delete a workflow with all its versions",
@@ -54,7 +59,7 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/workflows/validate", id: "validateWorkflow", summary: "Check whether a definition can be enabled",
-			about: "Nothing is stored. A definition with problems is an answer with valid false. matches tells which tools it is for, as the servers are now.",
+			about: "Nothing is stored. A definition with problems is an answer with valid false. matches tells which tools it is for, as the servers are now. The body may also be what useWorkflowTemplate takes.",
 			body:  anyObject{}, answer: client.WorkflowCheck{}, serve: a.validateWorkflow,
 		},
 		{
@@ -72,7 +77,7 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/workflows/{id}/rollback", id: "rollbackWorkflow", summary: "Make an old version the newest again",
-			about: "It becomes a new version, which runs if the workflow is enabled.",
+			about: "It becomes a new version, which runs if the workflow is enabled. If it cannot run, it is refused and nothing is stored.",
 			body:  client.RollbackRequest{}, answer: client.Workflow{}, failures: []restError{noSuchThing, inTheWay}, serve: a.rollbackWorkflow,
 		},
 		{
@@ -192,9 +197,17 @@ func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
 	if s.File != "" {
 		source = client.SourceFile
 	}
+	_, outdated := template.Newer(*s.Definition)
+	mode := s.Mode
+	if s.Running != 0 && s.Running != s.Version { // a draft may have another
+		if running, err := a.opt.Workflows.Workflow(r.Context(), s.ID, s.Running); err == nil {
+			mode = running.Mode
+		}
+	}
 	return client.Workflow{
+		Template: s.MadeFrom.Template, Outdated: outdated,
 		ID: s.ID, Name: s.Name, Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
-		Order: s.Order, Mode: cmp.Or(s.Mode, modeEnforce), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
+		Order: s.Order, Mode: modeOf(mode), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
 		Source: source, UpdatedAt: s.UpdatedAt.Time().UTC(), Conditional: s.Match.When != "",
 	}
 }
@@ -284,6 +297,22 @@ func (a *API) definitionIn(w http.ResponseWriter, r *http.Request) (*workflow.De
 	return d, true
 }
 
+// definitionsIn reads a definition, or those that a template makes.
+func (a *API) definitionsIn(body []byte) ([]workflow.Definition, error) {
+	if json.Valid(body) && jsonrpc.Lookup(body, "template") != nil {
+		var in client.UseTemplate
+		if _, wrong := decode(body, &in); wrong != nil {
+			return nil, wrong
+		}
+		return a.madeOf(in)
+	}
+	d, err := parseDefinition(body)
+	if err != nil {
+		return nil, err
+	}
+	return []workflow.Definition{*d}, nil
+}
+
 // parseDefinition reads a definition in which no key stands twice.
 func parseDefinition(raw []byte) (*workflow.Definition, error) {
 	d, err := workflow.Parse(raw)
@@ -324,7 +353,7 @@ func checkID(path, body string) error {
 		gateway.Textf("the body is about %q, but the path about %q; an id stays what it is", gateway.Short(body), gateway.Short(path))))
 }
 
-func (a *API) putWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+func (a *API) putWorkflow(w http.ResponseWriter, r *http.Request, who gateway.Identity) {
 	d, ok := a.definitionIn(w, r)
 	if !ok {
 		return
@@ -345,7 +374,11 @@ func (a *API) putWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Iden
 		a.fail(w, err)
 		return
 	}
-	if _, err := a.opt.Workflows.Save(r.Context(), *d, base); err != nil {
+	draft := r.URL.Query().Get("draft")
+	if draft != "" {
+		draft = who.ClientID + " " + draft
+	}
+	if _, err := a.opt.Workflows.SaveDraft(r.Context(), *d, base, draft); err != nil {
 		a.fail(w, err)
 		return
 	}
@@ -377,13 +410,23 @@ func (a *API) deleteWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.I
 }
 
 func (a *API) validateWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	d, ok := a.definitionIn(w, r)
-	if !ok {
+	unchanged(w)
+	body, status, wrong := readBody(w, r)
+	if wrong != nil {
+		a.refuseBody(w, status, wrong)
 		return
 	}
-	unchanged(w)
-	found := a.problemsOf(a.opt.Workflows.Validate(r.Context(), d))
-	encode(w, http.StatusOK, client.WorkflowCheck{Valid: len(found) == 0, Problems: found, Matches: a.matchesOf(d)})
+	all, err := a.definitionsIn(body)
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	out := client.WorkflowCheck{Problems: []client.WorkflowProblem{}, Matches: a.matchesOf(&all[0])}
+	for i := range all {
+		out.Problems = append(out.Problems, a.problemsOf(a.opt.Workflows.Validate(r.Context(), &all[i]))...)
+	}
+	out.Valid = len(out.Problems) == 0
+	encode(w, http.StatusOK, out)
 }
 
 func (a *API) enableWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
@@ -407,7 +450,7 @@ func (a *API) enable(r *http.Request, in client.EnableRequest) error {
 	if err != nil {
 		return err
 	}
-	if in.Mode != "" && in.Mode != cmp.Or(s.Mode, modeEnforce) {
+	if in.Mode != "" && in.Mode != modeOf(s.Mode) {
 		if s, err = a.inMode(r, s, in.Mode); err != nil {
 			return err
 		}
@@ -444,7 +487,7 @@ func (a *API) listVersions(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 	out := client.WorkflowVersions{Versions: []client.WorkflowVersion{}}
 	for _, d := range all {
 		out.Versions = append(out.Versions, client.WorkflowVersion{
-			Version: d.Version, Name: d.Name, UpdatedAt: d.UpdatedAt.Time().UTC(), Running: d.Version == newest.Running,
+			Version: d.Version, Name: d.Name, UpdatedAt: d.UpdatedAt.Time().UTC(), Running: d.Version == newest.Running, Mode: modeOf(d.Mode),
 		})
 	}
 	encode(w, http.StatusOK, out)
@@ -503,7 +546,7 @@ func (a *API) exportWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.
 		return
 	}
 	for _, m := range modules {
-		out.HookModules = append(out.HookModules, client.NewHookModule{ID: m.ID, Description: m.Description, Script: m.Script})
+		out.HookModules = append(out.HookModules, client.NewHookModule{ID: m.ID, Description: m.Description, Script: m.Script, Params: m.Params})
 	}
 	encode(w, http.StatusOK, out)
 }
@@ -551,9 +594,9 @@ func (a *API) imported(r *http.Request, in client.WorkflowExport) (client.Workfl
 			return out, err
 		}
 		done := client.ImportedWorkflow{ID: m.ID, Version: was.Version, Status: statusUnchanged}
-		if err != nil || was.Script != m.Script || was.Description != m.Description {
+		if err != nil || was.Script != m.Script || was.Description != m.Description || !bytes.Equal(was.Params, m.Params) {
 			done.Status = statusAfter(was.Version)
-			made, err := library.SaveModule(ctx, workflow.Module{ID: m.ID, Description: m.Description, Script: m.Script}, was.Version)
+			made, err := library.SaveModule(ctx, workflow.Module{ID: m.ID, Description: m.Description, Script: m.Script, Params: orNone(m.Params)}, was.Version)
 			if err != nil {
 				return out, err
 			}

@@ -32,6 +32,9 @@ func TestWorkflowsForEditors(t *testing.T) {
 		{method: "PUT", path: "/v1/workflows/mine", body: mine, status: 200},
 		{method: "GET", path: "/v1/workflows?tool=fault__echo", status: 200, has: []string{`{"workflows":[]}`}}, // none is enabled
 		{method: "POST", path: "/v1/workflows/all/enable", body: `{"mode":"shadow"}`, status: 200, has: []string{`"mode":"shadow"`, `"runningVersion":2`}},
+		// The mode is that of the version that runs, whatever the draft says.
+		{method: "PUT", path: "/v1/workflows/all?base=2", body: strings.Replace(hooked("all", ""), `"match":{"tools":["fault__echo"]},`, "", 1), status: 200, has: []string{`"mode":"shadow"`, `"runningVersion":2`, `"newestVersion":3`}},
+		{method: "GET", path: "/v1/workflows/all/versions", status: 200, has: []string{`"running":false,"mode":"enforce"},{"version":2,`, `"running":true,"mode":"shadow"},{"version":1,`}},
 		{method: "POST", path: "/v1/workflows/mine/enable", body: `{"mode":"enforce"}`, status: 200, has: []string{`"mode":"enforce"`, `"runningVersion":1`}},
 		{method: "POST", path: "/v1/workflows/mine/enable", body: `{"mode":"on"}`, status: 400, has: []string{"mode must be enforce or shadow"}},
 		{method: "GET", path: "/v1/workflows?tool=fault__echo&client=admin", status: 200, has: []string{`{"workflows":[{"id":"mine"`, `"conditional":true},{"id":"all"`}},
@@ -42,6 +45,36 @@ func TestWorkflowsForEditors(t *testing.T) {
 		{method: "POST", path: "/v1/workflows/validate", body: mine, status: 200, has: []string{`"matches":{"servers":1,"tools":1,"names":["fault__echo"],"conditional":true}`}},
 		{method: "POST", path: "/v1/workflows/validate", body: `{"workflowType":"tools/call","match":{"tools":["fault__echo*","fault__pid"]}}`, status: 200, has: []string{`"valid":false`, `"servers":1,"tools":`, `"fault__pid"`}},
 		{method: "POST", path: "/v1/workflows/validate", body: `{"workflowType":"tools/call","match":{"servers":["other"]}}`, status: 200, has: []string{`"servers":0,"tools":0,"names":[]`}},
+		// An editor that saves while somebody draws makes one version, until it is enabled.
+		{method: "PUT", path: "/v1/workflows/drawn?draft=a", body: hooked("drawn", "1"), status: 200, has: []string{`"version":1`}},
+		{method: "PUT", path: "/v1/workflows/drawn?base=1&draft=a", body: hooked("drawn", "2"), status: 200, has: []string{`"version":2`}},
+		{method: "PUT", path: "/v1/workflows/drawn?base=1&draft=a", body: hooked("drawn", "3"), status: 409, has: []string{"its version is 2"}},
+		{method: "GET", path: "/v1/workflows/drawn?version=1", status: 404, has: []string{"has no version 1; its newest is 2"}},
+		{method: "POST", path: "/v1/workflows/drawn/enable", body: `{"version":2}`, status: 200},
+		{method: "PUT", path: "/v1/workflows/drawn?base=2&draft=a", body: hooked("drawn", "3"), status: 200, has: []string{`"version":3`, `"runningVersion":2`}},
+		{method: "PUT", path: "/v1/workflows/drawn?base=3", body: hooked("drawn", "4"), status: 200},
+		{method: "GET", path: "/v1/workflows/drawn/versions", status: 200, has: []string{`"version":4`, `"version":3`, `"version":2`}, hasNot: []string{`"version":1,`}},
+		{method: "DELETE", path: "/v1/workflows/drawn", status: 200},
+		// A template is checked before it is used, and changes what it has made.
+		{method: "POST", path: "/v1/workflows/validate", body: `{"template":"redact","match":{"tools":["fault__echo"]},"params":{"kinds":["keys"]}}`, status: 200, has: []string{`{"valid":true,"problems":[],"matches":{"servers":1,"tools":1`}},
+		{method: "POST", path: "/v1/workflows/validate", body: `{"template":"redact","params":{"kinds":["names"]}}`, status: 400, has: []string{"kinds"}},
+		{method: "POST", path: "/v1/workflows/validate", body: `{"template":"none"}`, status: 404, has: []string{`there is no template \"none\"`}},
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"fields","id":"f","match":{"tools":["fault__pid"]},"params":{"keep":["a"]}}`, status: 200, has: []string{`"id":"f"`, `"id":"f-list"`}},
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"fields","id":"f","match":{"tools":["fault__pid"]},"params":{"keep":["b"]}}`, status: 409, has: []string{"exists already, with version 1", "?base=1"}},
+		{method: "POST", path: "/v1/workflow-templates?base=2", body: `{"template":"fields","id":"f","match":{"tools":["fault__pid"]},"params":{"keep":["b"]}}`, status: 409, has: []string{"its version is 1, and this change was made to version 2"}},
+		{method: "POST", path: "/v1/workflow-templates?base=1", body: `{"template":"fields","id":"f","match":{"tools":["fault__pid"]},"params":{"keep":["b"]}}`, status: 200, has: []string{`"newestVersion":2`}, hasNot: []string{`"newestVersion":1`}},
+		// Used again without an id, it makes others, even if only a part of them is taken.
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact"}`, status: 200, has: []string{`"id":"redact"`, `"id":"redact-prompts"`}, hasNot: []string{"warnings"}},
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact"}`, status: 200, has: []string{`"id":"redact-2"`, `"id":"redact-2-resources"`, `"id":"redact-2-prompts"`}},
+		{method: "DELETE", path: "/v1/workflows/redact", status: 200},
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact"}`, status: 200, has: []string{`"id":"redact-3"`}},
+		{method: "POST", path: "/v1/workflow-templates?base=1", body: `{"template":"redact"}`, status: 200, has: []string{`"id":"redact"`, `"newestVersion":2`}},
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact","id":"redact"}`, status: 409, has: []string{"exists already"}},
+		// What cannot work is refused at its field; what may work later is said.
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact","match":{"tools":["ecko"],"when":"((" }}`, status: 400, has: []string{`"field":"match.tools.0"`, `"field":"match.when"`}},
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact","id":"later","match":{"tools":["fault__ecko","other__*","fault__*"]}}`, status: 200, has: []string{`"warnings":["No tool matches fault__ecko now; did you mean fault__echo?","No tool matches other__* now"]`}},
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"ask-first","match":{"tools":["echo","!pid"]}}`, status: 200, hasNot: []string{"warnings"}},
+		{method: "GET", path: "/v1/workflows/ask-first", status: 200, has: []string{`"tools":["fault__echo","!fault__pid"]`}},
 		// What it did.
 		echo("a").answered(200), echo("no").answered(403),
 		{method: "GET", path: "/v1/workflows/mine/runs", status: 200, has: []string{`{"runs":[{"workflow":"mine","version":1,"mode":"enforce","call":"`, `"client":"admin"`, `"outcome":"denied"`, `"outcome":"ok"`}},

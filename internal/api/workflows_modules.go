@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -15,6 +16,7 @@ func (a *API) moduleOf(r *http.Request, m workflow.Module) (client.HookModule, e
 	users, err := a.opt.Workflows.ModuleUsers(r.Context(), m.ID)
 	return client.HookModule{
 		ID: m.ID, Description: m.Description, Version: m.Version, UpdatedAt: m.UpdatedAt.Time().UTC(), Workflows: append([]string{}, users...),
+		Params: m.Params,
 	}, err
 }
 
@@ -78,13 +80,21 @@ func (a *API) putModule(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 		}
 	}
 	if err == nil {
-		_, err = a.opt.Workflows.SaveModule(r.Context(), workflow.Module{ID: id, Description: in.Description, Script: in.Script}, base)
+		_, err = a.opt.Workflows.SaveModule(r.Context(), workflow.Module{ID: id, Description: in.Description, Script: in.Script, Params: orNone(in.Params)}, base)
 	}
 	if err != nil {
 		a.fail(w, err)
 		return
 	}
 	a.sendModule(w, r, 0)
+}
+
+// orNone makes null nothing.
+func orNone(raw json.RawMessage) json.RawMessage {
+	if string(raw) == "null" {
+		return nil
+	}
+	return raw
 }
 
 func (a *API) deleteModule(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {

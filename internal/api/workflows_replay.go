@@ -19,6 +19,8 @@ import (
 // Traces are what workflows did to the last calls, without secrets.
 type Traces interface {
 	Of(call string) []workflow.Trace
+	// Effect returns what workflows did to a call, in a word.
+	Effect(call string) string
 	// Last returns the last traces of a workflow that want wants, the newest first.
 	Last(workflow string, most int, want func(*workflow.Trace) bool) []workflow.Trace
 }

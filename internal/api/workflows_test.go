@@ -70,7 +70,7 @@ func TestWorkflows(t *testing.T) {
 		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200, has: []string{`"runningVersion":2`}},
 		echo("a").answered(200, `"text":"a!"`),
 		{method: "GET", path: "/v1/workflows/w?version=1", status: 200, has: []string{`not today`, `"version":1`, `"newestVersion":2`}},
-		{method: "GET", path: "/v1/workflows/w/versions", status: 200, has: []string{`{"versions":[{"version":2,`, `"running":true},{"version":1,`}},
+		{method: "GET", path: "/v1/workflows/w/versions", status: 200, has: []string{`{"versions":[{"version":2,`, `"running":true,"mode":"enforce"},{"version":1,`}},
 		{method: "GET", path: "/v1/workflows/w/stats", status: 200, has: []string{`{"node":"hook","runs":3,"errors":0,"p50Millis":`}},
 		{method: "POST", path: "/v1/workflows/w/rollback", body: `{"version":1}`, status: 200, has: []string{`"runningVersion":3`, `"newestVersion":3`}},
 		{method: "POST", path: "/v1/workflows/w/rollback", body: `{}`, status: 400, has: []string{`"field":"version"`}},
@@ -126,7 +126,8 @@ func TestWorkflowExchange(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, nil)
 	d.speak(t, []spoken{
-		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"ctx.request.params.arguments.text = params.text","description":"says it"}`, status: 200, has: []string{`"version":1`, `"workflows":[]`}},
+		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"return","params":[]}`, status: 400, has: []string{"must be a JSON Schema, which is an object"}},
+		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"ctx.request.params.arguments.text = params.text","description":"says it","params":{"properties":{"text":{"type":"string"}}}}`, status: 200, has: []string{`"version":1`, `"workflows":[]`, `"params":{"properties":`}},
 		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"return"}`, status: 409, has: []string{"?base=1"}},
 		{method: "PUT", path: "/v1/hook-modules/shared?base=1", body: `{"script":"let ="}`, status: 400, has: []string{"cannot be compiled"}},
 		{method: "PUT", path: "/v1/hook-modules/shared?base=1", body: `{}`, status: 400, has: []string{`"field":"script"`}},
@@ -139,7 +140,7 @@ func TestWorkflowExchange(t *testing.T) {
 		{method: "GET", path: "/v1/workflows/w/export", status: 200, has: []string{`{"id":"w",`, `"enabled":true`, `"version":1`}},
 	})
 	all := d.send("GET", "/v1/workflows/export", "")
-	all.want(t, 200, []string{`"workflows":[{"id":"w"`, `"hookModules":[{"id":"shared"`}, nil)
+	all.want(t, 200, []string{`"workflows":[{"id":"w"`, `"hookModules":[{"id":"shared"`, `"params":{"properties":{"text":{"type":"string"}}}`}, nil)
 	d.speak(t, []spoken{
 		{method: "POST", path: "/v1/workflows/import", body: all.body, status: 200, has: []string{`{"id":"w","version":1,"status":"unchanged","problemCount":0}`, `"hookModules":[{"id":"shared","version":1,"status":"unchanged"`}},
 		{method: "DELETE", path: "/v1/workflows/w", status: 200},
@@ -224,6 +225,10 @@ func TestTracesOfACall(t *testing.T) {
 	if err := json.Unmarshal([]byte(d.send("GET", "/v1/calls", "").body), &list); err != nil || len(list.Calls) != 1 {
 		t.Fatalf("%v, %d calls", err, len(list.Calls))
 	}
+	if effect := list.Calls[0].Effect; effect != "changed" {
+		t.Errorf("the effect is %q", effect)
+	}
+	d.send("GET", "/v1/calls", "", "Authorization", "Bearer "+token).want(t, 200, nil, []string{"effect"})
 	path := "/v1/calls/" + list.Calls[0].ID
 	d.send("GET", path, "").want(t, 200, []string{`"workflows":[{"workflow":"w","version":1,"mode":"enforce"`, `"text":"hello"`, `"value":"b"`}, nil)
 	d.send("GET", path, "", "Authorization", "Bearer "+token).want(t, 200, nil, []string{"workflows"})

@@ -358,7 +358,7 @@ func TestAListWorkflowFails(t *testing.T) {
 		if got := bob.callAt("/mcp", "one__echo", `{"text":"x"}`); !strings.Contains(got, "Unknown tool: one__echo") {
 			t.Errorf("called: %s", got)
 		}
-		h.house.Load().Refresh("one", 0)
+		h.house.Load().Refresh(0, "one")
 	}
 	lines := map[string]int{}
 	for _, line := range h.logLines("the tools of a server could not be listed for a client") {

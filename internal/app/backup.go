@@ -34,10 +34,10 @@ func (p *Process) backup(ctx context.Context) (api.Backup, error) {
 		return nil, err
 	}
 	file := filepath.Join(dir, "genkan.db")
-	w := p.newWork("backup", 0)
-	size, err := sqlite.Backup(ctx, databaseFile(p.opt.DataDir), file, false, w.report)
-	w.report(size, size)
-	w.end(err)
+	w := p.works.Begin("backup", 0)
+	size, err := sqlite.Backup(ctx, databaseFile(p.opt.DataDir), file, false, w.Report)
+	w.Report(size, size)
+	w.End(err)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

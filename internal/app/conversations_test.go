@@ -122,13 +122,15 @@ func testQuestionsWithinHooks(t *testing.T, p *process) {
 func testALegacyClientAsks(t *testing.T, p *process) {
 	definition := strings.ReplaceAll(approving, `"id":"ask"`, `"id":"agree"`)
 	p.put("agree", strings.Replace(definition, "one__echo", "new__elicit", 1))
+	var pending []string // at each question
 	asked, text := p.asked(t, "new__elicit", func() {
-		if pending := p.must(http.MethodGet, "/v1/approvals", "", http.StatusOK); !strings.Contains(pending, `"approvals":[]`) {
-			t.Errorf("a call that its client asks about is pending: %s", pending)
-		}
+		pending = append(pending, p.must(http.MethodGet, "/v1/approvals", "", http.StatusOK))
 	})
 	if len(asked) != 2 || !strings.Contains(asked[0], "May it?\nnew__elicit {") || !strings.Contains(asked[1], "Your name") || !strings.Contains(text, "accept") {
-		t.Errorf("asked %q, answered %s", asked, text)
+		t.Fatalf("asked %q, answered %s", asked, text)
+	}
+	if !strings.Contains(pending[0], `"inClient":true`) || !strings.Contains(pending[1], `"approvals":[]`) {
+		t.Errorf("pending while the client was asked: %q", pending)
 	}
 	p.must(http.MethodDelete, "/v1/workflows/agree", "", http.StatusOK)
 }

@@ -83,6 +83,19 @@ func (p *Process) listening() string {
 	return address
 }
 
+// servedAt returns the URL that this process serves HTTP at; empty if it serves none.
+func (p *Process) servedAt() string {
+	address := p.listening()
+	switch {
+	case address == "":
+		return ""
+	case p.Config().TLS.CertFile != "":
+		return "https://" + address
+	default:
+		return "http://" + address
+	}
+}
+
 // configPath returns the absolute path of the configuration file.
 func (p *Process) configPath() string {
 	path, err := filepath.Abs(p.ConfigFile())

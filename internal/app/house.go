@@ -82,10 +82,12 @@ func (h *house) settle(ctx context.Context) {
 	if h.settled.Load() {
 		return
 	}
-	for _, s := range h.servers {
-		for _, kind := range gateway.Kinds() {
-			h.Refresh(s.Name(), kind)
-		}
+	names := make([]string, len(h.servers))
+	for i, s := range h.servers {
+		names[i] = s.Name()
+	}
+	for _, kind := range gateway.Kinds() {
+		h.Refresh(kind, names...)
 	}
 	h.settled.Store(true)
 }

@@ -49,8 +49,8 @@ func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle
 	defer end()
 	ready()
 	opt := p.receptionOptions()
-	opt.IdleTimeout, opt.Busy = idle, p.uiPort.isOpen
-	defer p.uiPort.end()
+	opt.IdleTimeout, opt.Busy = idle, p.uiPort.IsOpen
+	defer p.uiPort.Close()
 	reception.Serve(ctx, owner, opt)
 	return p.Health()
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"path/filepath"
 	"reflect"
 	"sync"
 
@@ -18,8 +19,7 @@ import (
 type knowledge struct {
 	base    *kb.Base
 	indexes *kb.Indexes
-	upkeep  upkeep
-	indexing
+	upkeep  *kb.Upkeep
 
 	mu sync.Mutex
 	// source provides its tools, in a language. It has a plugin for this model.
@@ -28,11 +28,14 @@ type knowledge struct {
 	language lang.Language
 }
 
+// KnowledgeIndex returns the folder of the knowledge base's index in a data
+// directory.
+func KnowledgeIndex(dataDir string) string { return filepath.Join(dataDir, "kb-index") }
+
 func (p *Process) openKnowledge() {
 	store := p.store.Knowledge()
-	p.knowledge.indexes = kb.NewIndexes(store, kb.IndexOptions{Dir: KnowledgeIndex(p.opt.DataDir), Log: p.log, Building: p.indexed})
-	p.knowledge.upkeep.indexes = p.knowledge.indexes
-	p.knowledge.upkeep.newWork = func(what string) *work { return p.newWork("kb."+what, 0) }
+	p.knowledge.indexes = kb.NewIndexes(store, kb.IndexOptions{Dir: KnowledgeIndex(p.opt.DataDir), Log: p.log, Building: p.works.Track("kb.index")})
+	p.knowledge.upkeep = kb.NewUpkeep(p.knowledge.indexes, func(what string) kb.Progress { return p.works.Begin("kb."+what, 0) })
 	p.knowledge.base = kb.New(store, kb.Options{Finder: p.knowledge.indexes, Graph: p.knowledge.indexes})
 }
 

@@ -64,23 +64,23 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 		"an unknown tool, modern": {
 			modern,
 			"Unknown tool: one__nothing. tools/list names the tools there are",
-			"不明なツールです: one__nothing。使えるツールは tools/list で確認できます",
+			"不明なツールです：one__nothing。使えるツールは tools/list で確認できます",
 		},
 		"an unknown tool, legacy": {
 			func() string { return h.legacyCall("one__nothing") },
 			"Unknown tool: one__nothing. tools/list names the tools there are",
-			"不明なツールです: one__nothing。使えるツールは tools/list で確認できます",
+			"不明なツールです：one__nothing。使えるツールは tools/list で確認できます",
 		},
 		"a message that is none": {
 			rest(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"id":2}`, nil),
 			`a key stands twice: \"id\" (at byte 24)`,
-			`キーが重複しています: \"id\"（24 バイト目）`,
+			`キーが重複しています：\"id\"（24 バイト目）`,
 		},
 		"a method that is none": {
 			rest(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{`+modernMeta+`}}}`,
 				http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"ping"}}),
 			`"code":-32601,"message":"Method not found: ping"`,
-			`"code":-32601,"message":"メソッドが見つかりません: ping"`,
+			`"code":-32601,"message":"メソッドが見つかりません：ping"`,
 		},
 		"a session that is none": {
 			rest(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil),
@@ -88,7 +88,7 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 		},
 		"a tool that REST does not find": {
 			rest(http.MethodGet, "/v1/tools/nothing", "", nil),
-			"Tool not found: nothing", "ツールが見つかりません: nothing",
+			"Tool not found: nothing", "ツールが見つかりません：nothing",
 		},
 		"a server that REST does not find": {
 			rest(http.MethodGet, "/v1/servers/nobody", "", nil),
@@ -97,7 +97,7 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 		"a body that REST does not take": {
 			rest(http.MethodPost, "/v1/tools/call", `{"nam":1}`, nil),
 			`Validation failed: nam is unknown; did you mean name? There are`,
-			`入力が正しくありません: nam は不明な項目です。もしかして name ですか`,
+			`入力が正しくありません：nam は不明な項目です。もしかして name ですか`,
 		},
 		"a path that is none": {
 			rest(http.MethodGet, "/nowhere", "", nil),
@@ -121,14 +121,14 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 			modernList("/mcp?mode=search"), "Find tools of the connected servers", "接続しているサーバー",
 		},
 		"the instructions": {
-			func() string { return h.instructionsAt("/mcp") }, "Types in use: notes (1).", "使われているタイプ: notes (1)。",
+			func() string { return h.instructionsAt("/mcp") }, "Types in use: notes (1).", "使われているタイプ：notes (1)。",
 		},
 		"an example of a tool": {
 			rest(http.MethodGet, "/v1/tools/create_item", "", nil), "Remember a decision", "決定を覚えておく",
 		},
 		"an item that is not there": {
 			rest(http.MethodGet, "/v1/items/docs-9", "", nil),
-			"No item has the type docs. Types in use: notes (1)", "タイプ docs のアイテムはありません。使われているタイプ: notes (1)",
+			"No item has the type docs. Types in use: notes (1)", "種類 docs の項目はありません。使われている種類：notes (1)",
 		},
 		"a wrong argument of a tool": {
 			func() string {
@@ -138,7 +138,7 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 				}
 				return answer
 			},
-			"Validation failed: title: Title is required and must not be empty", "Validation failed: title: タイトルは必須です。空にはできません",
+			"Validation failed: title: Title is required and must not be empty", "Validation failed: title: タイトルを入力してください",
 		},
 		"a server that is down": {
 			rest(http.MethodGet, "/v1/servers/gone", "", nil),

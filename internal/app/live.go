@@ -1,11 +1,9 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"sync"
-	"time"
 
 	"genkan/internal/api"
 	"genkan/internal/api/client"
@@ -157,34 +155,12 @@ func (p *Process) publishLists() {
 	if before == nil || before == now {
 		return
 	}
-	for _, kind := range gateway.Kinds() {
-		was, is := bySource(before.List(kind)), bySource(now.List(kind))
-		for source := range was {
-			if _, still := is[source]; !still {
-				is[source] = nil
-			}
-		}
-		for source, list := range is {
-			if !slices.EqualFunc(was[source], list, sameTool) {
-				p.live.Publish(events.Event{
-					Topic: events.Tools, Name: client.EventToolsChanged,
-					Data: client.ToolsEvent{Server: source, Kind: kind.String(), Count: len(list)},
-				})
-			}
-		}
+	for _, c := range now.ChangedSince(before) {
+		p.live.Publish(events.Event{
+			Topic: events.Tools, Name: client.EventToolsChanged,
+			Data: client.ToolsEvent{Server: c.Source, Kind: c.Kind.String(), Count: c.Count},
+		})
 	}
-}
-
-func bySource(list []*gateway.Tool) map[string][]*gateway.Tool {
-	sources := map[string][]*gateway.Tool{}
-	for _, t := range list {
-		sources[t.Source.Name()] = append(sources[t.Source.Name()], t)
-	}
-	return sources
-}
-
-func sameTool(a, b *gateway.Tool) bool {
-	return a == b || a.Exposed == b.Exposed && bytes.Equal(a.Definition, b.Definition)
 }
 
 // configFailed is the data of the event about a configuration that is not used.
@@ -213,101 +189,6 @@ func (p *Process) publishReload(err error) {
 	})
 }
 
-// progressEvery is the shortest time between events about one piece of work, but for
-// the last.
-const progressEvery = 200 * time.Millisecond
-
-// work is a long piece of work whose progress is published to administrators. A nil
-// work publishes nothing.
-type work struct {
-	p *Process
-
-	mu   sync.Mutex
-	told time.Time
-	now  client.ProgressEvent
-}
-
-// newWork publishes that a piece of work begins.
-func (p *Process) newWork(name string, total int64) *work {
-	w := &work{p: p, now: client.ProgressEvent{ID: p.works.Add(1), Work: name, Total: total}}
-	w.publish(nil)
-	return w
-}
-
-// report publishes the progress, but not more often than progressEvery.
-func (w *work) report(done, total int64) {
-	if w == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now.Done, w.now.Total = done, total
-	if time.Since(w.told) >= progressEvery {
-		w.publish(nil)
-	}
-}
-
-// end publishes that the work is finished.
-func (w *work) end(err error) {
-	if w == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.now.Finished = true
-	if err == nil {
-		w.now.Done = w.now.Total
-	}
-	w.publish(err)
-}
-
-// publish publishes the progress. Called with mu held, or before anyone else has w.
-func (w *work) publish(err error) {
-	w.told = time.Now()
-	w.p.live.Publish(events.Event{Topic: events.Progress, Name: client.EventProgress, Data: progress{w.p, w.now, err}})
-}
-
-// progress is the data of an event about a piece of work.
-type progress struct {
-	p   *Process
-	now client.ProgressEvent
-	err error
-}
-
-// ForReader returns the progress for administrators, who alone may start such work and
-// look at it.
-func (s progress) ForReader(who gateway.Identity) any {
-	if !who.Admin {
-		return nil
-	}
-	if s.err != nil {
-		s.now.Error = s.p.language().Error(gateway.AsError(s.err))
-	}
-	return s.now
-}
-
-// indexing is the work on the index of the knowledge base in the background.
-type indexing struct {
-	mu   sync.Mutex
-	work *work
-}
-
-// indexed is called with the progress of that work; total is 0 at its end.
-func (p *Process) indexed(done, total int) {
-	x := &p.knowledge.indexing
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch {
-	case total == 0:
-		x.work.end(nil)
-		x.work = nil
-	case x.work == nil:
-		x.work = p.newWork("kb.index", int64(total))
-	default:
-		x.work.report(int64(done), int64(total))
-	}
-}
-
 // liveItems publishes the progress of imports into the knowledge base.
 type liveItems struct {
 	*kb.Base
@@ -316,8 +197,8 @@ type liveItems struct {
 
 // Restore restores items and publishes that.
 func (i liveItems) Restore(ctx context.Context, r kb.Restoration) ([]kb.RestoredAs, error) {
-	w := i.p.newWork("kb.import", int64(len(r.Items)))
+	w := i.p.works.Begin("kb.import", int64(len(r.Items)))
 	became, err := i.Base.Restore(ctx, r)
-	w.end(err)
+	w.End(err)
 	return became, err
 }

@@ -8,12 +8,10 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"genkan/internal/api/client"
 	"genkan/internal/bridge"
-	"genkan/internal/events"
 	"genkan/internal/gateway"
 	"genkan/internal/testkit"
 )
@@ -205,29 +203,4 @@ func TestEvents(t *testing.T) {
 	if took := time.Since(began); took > drainTime/2 {
 		t.Errorf("stopping took %s", took)
 	}
-}
-
-// Work that reports often is told at most five times a second, and its end always.
-func TestProgressIsToldNowAndThen(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := &Process{live: events.NewHub(100)}
-		s := p.live.Subscribe(gateway.Identity{Admin: true}, events.Topics(), "")
-		w := p.newWork("kb.rebuild", 0)
-		for n := range 1000 {
-			w.report(int64(n), 2000)
-			time.Sleep(2 * time.Millisecond)
-		}
-		w.end(nil)
-		got := s.Next(1 << 20)
-		if len(got) < 10 || len(got) > 12 {
-			t.Errorf("told %d times in two seconds", len(got))
-		}
-		if last := string(got[len(got)-1].Data); !strings.Contains(last, `"data":{"id":1,"work":"kb.rebuild","done":2000,"total":2000,"finished":true}`) {
-			t.Errorf("the end is %s", last)
-		}
-		var none *work
-		none.report(1, 2)
-		none.end(nil)
-	})
 }

@@ -33,6 +33,8 @@ import (
 	"genkan/internal/reception"
 	"genkan/internal/record"
 	"genkan/internal/registry"
+	"genkan/internal/script"
+	"genkan/internal/secrets"
 	"genkan/internal/shape"
 	"genkan/internal/signin"
 	"genkan/internal/sqlite"
@@ -74,6 +76,8 @@ type Options struct {
 	Now func() time.Time
 	// Only are the names of the servers that this process uses; empty means all.
 	Only []string
+	// Keyring holds the key of the vault; nil means the one of the operating system.
+	Keyring vault.Keyring
 	// Clients returns where the files of MCP clients are; nil means clients.Here.
 	Clients func() (clients.Environment, error)
 	// Command is the command that entries in clients' files start; empty means the
@@ -97,21 +101,15 @@ type Process struct {
 	vault    *vault.File
 	launcher *launch.Launcher
 	signIns  *signin.SignIns
-	// signingIn has the cancel functions of sign-ins that wait for a person, by server.
-	signingIn sync.Map
-	recorder  *record.Recorder
-	calls     *history.Archive
-	// secrets are what is taken out of the bodies of calls. keepsBodies is set once
-	// bodies are kept.
-	secrets     *knownSecrets
-	keepsBodies atomic.Bool
-	// masking takes secrets out of texts for the log.
-	masking  atomic.Pointer[masking]
+	recorder *record.Recorder
+	calls    *history.Archive
+	// secrets are what is taken out of the bodies of calls, and of texts for the log.
+	secrets  *secrets.Secrets
 	executor *execute.Executor
-	// live has the latest events, for those who follow them. works counts the pieces of
-	// work whose progress it has.
+	// live has the latest events, for those who follow them. works publishes the progress
+	// of long work to it.
 	live  *events.Hub
-	works atomic.Int64
+	works *api.Works
 	shown shownLists
 	// memory is the budget for data in transit, which clients share.
 	memory *gateway.Shares
@@ -120,7 +118,7 @@ type Process struct {
 	mcp    *mcpserver.Server
 	api    *api.API
 	ui     *web.UI
-	uiPort uiPort
+	uiPort *web.Port
 	tasks  *tasks.Registry
 	// overrides are the changes to tools that people have made.
 	overrides *catalog.Overrides
@@ -201,9 +199,10 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		examining: make(chan struct{}, 1),
 		instance:  rand.Text(),
 		lost:      make(chan struct{}),
-		vault:     OpenVault(opt.DataDir),
+		vault:     vault.NewFile(vaultDir(opt.DataDir), cmp.Or(opt.Keyring, vault.SystemKeyring())),
 	}
-	p.recorder = record.New(opt.Log, func(_, text string) string { return p.redactText(p.withoutSecrets(text)) })
+	p.works = api.NewWorks(p.live, p.language)
+	p.recorder = record.New(opt.Log, func(_, text string) string { return p.redactText(p.secrets.Mask(text)) })
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
 	p.catalogLog = logs.Once(p.serverLog)
 	p.dirty.lists = map[dirtyList]bool{}
@@ -226,7 +225,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
-	p.admin = admin
+	p.admin, p.secrets = admin, opt.secrets(p.vault, admin, p.Config)
 	p.learned = learn.NewLearner(p.store, time.Now)
 	if err := p.learned.Load(ctx); err != nil {
 		return nil, errors.Join(err, p.store.Close())
@@ -261,10 +260,11 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: callTraces{p.workflows.traces, p},
 		Setup: p.newSetup(), SignIn: p.signIn,
 		House: func() api.House { return p.house.Load() },
-		Admit: p.admitPage, Receive: p.lock.Visit, Visit: p.lock.Visit, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
-		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
+		Admit: p.admitPage, Visit: p.lock.Visit, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
+		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: p.knowledge.upkeep,
+		UISessions: p.sessions, Session: p.lock.Session,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
-		Calls: p.calls, Record: func() config.Record { return p.Config().Record },
+		Calls: p.calls, Record: func() config.Record { return p.Config().Record }, Config: p.Config,
 		Home: home(),
 	})
 	if err := p.openUI(); err != nil {
@@ -276,12 +276,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.setStatuses(ctx, p.house.Load())
 	p.beside.Go(func() { p.refresh(p.life) })
 	p.beside.Go(func() { p.renewLists(p.life) })
-	p.beside.Go(func() { p.watch(p.life) })
+	p.beside.Go(func() { config.Watch(p.life, p.ConfigFile(), p.log, p.fileChanged) })
 	p.beside.Go(func() { p.registry.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
 	p.followWorkflows(cfg)
 	p.beside.Go(func() { p.workflows.library.Watch(p.life, p.store.ChangeSequence) })
-	p.beside.Go(func() { p.watchSecrets(p.life) })
+	p.beside.Go(func() { p.secrets.Watch(p.life) })
 	p.beside.Go(func() {
 		p.tokens.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})
@@ -330,6 +330,9 @@ func language(cfg *config.Config) lang.Language {
 
 // language returns the language of the current house.
 func (p *Process) language() lang.Language { return language(p.house.Load().config) }
+
+// say returns a text in the language of the current house.
+func (p *Process) say(t gateway.Text) string { return p.language().Text(t) }
 
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{
@@ -383,14 +386,20 @@ func (p *Process) catchUp() {
 	p.dirty.lists = map[dirtyList]bool{}
 	p.dirty.Unlock()
 	h := p.house.Load()
-	for list, announced := range lists {
-		changed := h.Refresh(list.source, list.kind)
-		if list.kind == gateway.KindResource { // resources and templates share one notification
-			changed = append(changed, h.Refresh(list.source, gateway.KindTemplate)...)
+	sources := map[gateway.Kind][]string{}
+	for list := range lists {
+		sources[list.kind] = append(sources[list.kind], list.source)
+	}
+	for kind, names := range sources {
+		changed := h.Refresh(kind, names...)
+		if kind == gateway.KindResource { // resources and templates share one notification
+			changed = append(changed, h.Refresh(gateway.KindTemplate, names...)...)
 		}
 		for _, view := range changed {
-			changes[change{view, list.kind}] = true
+			changes[change{view, kind}] = true
 		}
+	}
+	for list, announced := range lists {
 		if announced {
 			h.Each(func(view gateway.View, c *catalog.Catalog) {
 				if c.Has(list.source) {
@@ -428,7 +437,7 @@ const flushPatience = 2 * time.Second
 // Close stops everything. It cancels the calls in flight.
 func (p *Process) Close() error {
 	p.stop()
-	p.uiPort.end()
+	p.uiPort.Close()
 	p.beside.Wait()
 	p.mcp.Close()
 	// Renewing a token may take as long as ending processes, and the two are
@@ -489,7 +498,7 @@ func (p *Process) measure() {
 	}
 	counter("genkan_tokens_saved_total", "Tokens that agents were spared by outlines of large answers.", func() float64 { return float64(p.results.Saved()) })
 	counter("genkan_tokens_read_back_total", "Tokens of stored answers that agents read with read_result.", func() float64 { return float64(p.results.ReadBack()) })
-	p.recorder.Registry().MustRegister(newWorkflowMetrics(&p.workflows))
+	p.recorder.MeasureWorkflows(p.workflows.engine, p.workflows.desk, map[string]*script.Pool{"hooks": p.workflows.hooks, "detached": p.workflows.detached})
 	if p.opt.Sink != nil {
 		counter("genkan_log_lines_dropped_total", "Lines of the log that were lost because nobody read them fast enough.", func() float64 { return float64(p.opt.Sink.Dropped()) })
 	}

@@ -90,6 +90,13 @@ func (p *Process) Reload() (err error) {
 	return p.renew(kept, func(*config.Config) error { return nil })
 }
 
+// fileChanged reloads because the configuration file was changed.
+func (p *Process) fileChanged() {
+	if err := p.Reload(); err != nil {
+		p.log.Error("the changed configuration is not used; the former one stays in force", "error", err)
+	}
+}
+
 // renew puts the configuration file and the given servers of the database into
 // force. It calls commit once the configuration is known to be valid, before it
 // takes effect. reloading must be held.
@@ -131,9 +138,7 @@ func (p *Process) renew(kept []config.StoredServer, commit func(*config.Config) 
 	p.publishServers(old, fresh)
 	p.publishLists()
 	p.publishReload(nil)
-	if p.keepsBodies.Load() {
-		p.rememberSecrets(p.life)
-	}
+	p.secrets.Reloaded(p.life)
 	for _, aside := range cfg.Rejected {
 		p.log.Warn("a server of the database is not used", "server", aside.Name, "reason", aside.Reason.String())
 	}

@@ -17,7 +17,7 @@ func (p *Process) openResults() (err error) {
 // shaper returns what makes outlines of large answers; nil if no budget is set
 // anywhere.
 func (p *Process) shaper(cfg *config.Config) *shape.Shaper {
-	if !hasBudget(cfg) {
+	if !cfg.HasBudget() {
 		return nil
 	}
 	budgets := shape.Budgets{Default: cfg.Budget}
@@ -27,28 +27,6 @@ func (p *Process) shaper(cfg *config.Config) *shape.Shaper {
 		}
 	}
 	return shape.New(p.results, budgets, language(cfg).Translator(), p.log)
-}
-
-func hasBudget(cfg *config.Config) bool {
-	if cfg.Budget >= 0 {
-		return true
-	}
-	for _, c := range cfg.Clients {
-		if c.Budget > 0 {
-			return true
-		}
-	}
-	for _, s := range cfg.Servers {
-		if s.Budget > 0 {
-			return true
-		}
-		for _, o := range s.ToolOptions {
-			if o.Budget > 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // everywhere returns the sources that every view has.

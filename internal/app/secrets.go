@@ -4,7 +4,11 @@ import (
 	"path/filepath"
 
 	"genkan/internal/config"
+	"genkan/internal/gateway"
 	"genkan/internal/registry"
+	"genkan/internal/secrets"
+	"genkan/internal/setup"
+	"genkan/internal/signin"
 	"genkan/internal/vault"
 )
 
@@ -20,3 +24,21 @@ func vaultDir(dataDir string) string { return filepath.Join(dataDir, "vault") }
 func Secrets(opt Options) *registry.Secrets {
 	return registry.NewSecrets(OpenVault(opt.DataDir), func() (*config.Config, error) { return ReadConfig(opt) })
 }
+
+// secrets returns the secrets of a data directory for what takes them out of texts. It
+// does not read the vault.
+func (o Options) secrets(v *vault.File, admin gateway.Secret, cfg func() *config.Config) *secrets.Secrets {
+	return secrets.New(secrets.Options{
+		Vault: v, VaultDir: vaultDir(o.DataDir), Prefixes: []string{setup.TokenPrefix, signin.VaultPrefix},
+		Admin: admin, Config: cfg, Log: o.Log,
+	})
+}
+
+// redactJSON takes secrets out of what is stored, or people are shown, of a call.
+func (p *Process) redactJSON(raw []byte) []byte { return p.secrets.JSON(p.life, raw) }
+
+// redactText takes secrets out of an error before it is stored.
+func (p *Process) redactText(text string) string { return p.secrets.Text(p.life, text) }
+
+// redactSaid takes secrets out of what scripts say to callers.
+func (p *Process) redactSaid(text string) string { return p.secrets.Said(p.life, text) }

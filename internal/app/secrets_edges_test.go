@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"genkan/internal/gateway"
@@ -17,17 +18,19 @@ import (
 	"genkan/internal/vault"
 )
 
-// lockedRing is a keyring that waits for a person, or that stays locked.
+// lockedRing is a keyring that stays locked. Once it waits, it asks a person who never
+// answers.
 type lockedRing struct {
-	asked chan struct{}
-	err   error
+	waits atomic.Bool
+	asked chan struct{} // closed when somebody is asked
+	once  sync.Once
 }
 
 func (r *lockedRing) Get(ctx context.Context, _ string) (gateway.Secret, error) {
-	if r.err != nil {
-		return "", r.err
+	if !r.waits.Load() {
+		return "", errors.New("locked")
 	}
-	close(r.asked)
+	r.once.Do(func() { close(r.asked) })
 	<-ctx.Done()
 	return "", context.Cause(ctx)
 }
@@ -126,43 +129,32 @@ func TestASecretThatIsRemoved(t *testing.T) {
 // does not prevent genkan from stopping.
 func TestAReloadWithALockedVault(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, servers(conf{"one": child(t)}))
-	h.keepSecret("key", "one")
+	dir, ring := t.TempDir(), &lockedRing{asked: make(chan struct{})}
+	if err := vault.NewFile(vaultDir(dir), nil).Save(t.Context(), registry.SecretPrefix+"key", "one"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(vaultDir(dir), "key"), filepath.Join(vaultDir(dir), "keyring")); err != nil {
+		t.Fatal(err)
+	}
+	// Bodies of calls are encrypted with a key of the vault.
+	without := func(c conf) conf { return with(c, conf{"record": conf{"bodies": "off"}}) }
+	h := openHouseIn(t, dir, without(servers(conf{"one": child(t)})), func(opt *Options) { opt.Keyring = ring })
 	h.waitReady("one")
 	testkit.Eventually(t, func() bool { return h.lists("one__sleep") }, "listed")
-	open := h.vault
-	for _, ring := range []*lockedRing{{err: errors.New("locked")}, {asked: make(chan struct{})}} {
-		dir := filepath.Join(h.dir, "locked")
-		h.vault = vault.NewFile(dir, ring)
-		h.write(withSecret(t))
-		reloaded := make(chan error, 1)
-		lockUp(t, filepath.Join(h.dir, "vault"), dir)
-		go func() { reloaded <- h.Reload() }()
-		if ring.asked != nil {
-			<-ring.asked
-			h.mustCall("one__sleep", `{"ms":1}`)
-			h.Process.stop()
-		}
-		if err := <-reloaded; err == nil {
-			t.Error("it was reloaded")
-		}
-		if ring.asked == nil {
-			h.mustCall("one__sleep", `{"ms":1}`)
-		}
-	}
-	h.vault = open
-}
 
-// lockUp copies a vault into one whose key is in a keyring.
-func lockUp(t testing.TB, from, to string) {
-	t.Helper()
-	if err := os.RemoveAll(to); err != nil {
-		t.Fatal(err)
+	h.write(without(withSecret(t)))
+	if err := h.Reload(); err == nil {
+		t.Error("it was reloaded with a locked vault")
 	}
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(to, "key"), filepath.Join(to, "keyring")); err != nil {
-		t.Fatal(err)
+	h.mustCall("one__sleep", `{"ms":1}`)
+
+	ring.waits.Store(true)
+	reloaded := make(chan error, 1)
+	go func() { reloaded <- h.Reload() }()
+	<-ring.asked
+	h.mustCall("one__sleep", `{"ms":1}`)
+	h.Process.stop()
+	if err := <-reloaded; err == nil {
+		t.Error("it was reloaded while the vault waited for a person")
 	}
 }

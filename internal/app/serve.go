@@ -16,6 +16,7 @@ import (
 	"genkan/internal/api/client"
 	"genkan/internal/connections"
 	"genkan/internal/gateway"
+	"genkan/internal/webhook"
 )
 
 // drainTime is how long calls may run on after a request to stop.
@@ -39,8 +40,8 @@ func (p *Process) Handler() http.Handler {
 			metrics.ServeHTTP(w, r)
 		}
 	})
-	mux.HandleFunc("GET "+approvalPath+"{code}", p.api.ApprovalPage)
-	mux.HandleFunc("POST "+approvalPath+"{code}", p.api.ApprovalPage)
+	mux.HandleFunc("GET "+webhook.PagePath+"{code}", p.api.ApprovalPage)
+	mux.HandleFunc("POST "+webhook.PagePath+"{code}", p.api.ApprovalPage)
 	mux.HandleFunc("GET "+client.ProofPath, p.prove)
 	// Clients look here for an authorization server. Anything but a plain
 	// "not found" sends them into a sign-in that does not exist.

@@ -51,17 +51,7 @@ func (p *Process) newSetup() *setup.Setup {
 	out.Tokens = func(_ context.Context, use func(*identity.Tokens) error) error {
 		return use(identity.NewTokens(p.store, "", time.Now))
 	}
-	out.Listening = func(context.Context) string {
-		address := p.listening()
-		switch {
-		case address == "":
-			return ""
-		case p.Config().TLS.CertFile != "":
-			return "https://" + address
-		default:
-			return "http://" + address
-		}
-	}
+	out.Listening = func(context.Context) string { return p.servedAt() }
 	return setup.New(out)
 }
 

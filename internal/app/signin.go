@@ -2,18 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
 	"slices"
-	"time"
 
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
 	"genkan/internal/signin"
 )
-
-// signInPatience is how long a sign-in waits for the person in the browser.
-const signInPatience = 10 * time.Minute
 
 // SignInServer returns what signing in to a configured server needs.
 func SignInServer(s config.Server) signin.Server {
@@ -42,45 +37,18 @@ func RemoteServer(cfg *config.Config, name string) (signin.Server, error) {
 	}
 }
 
-// signIn begins to sign in to a server and returns the address to open in a browser. It
-// waits for the person in the background. Beginning again cancels the sign-in before.
+// signIn begins to sign in to a server and returns the address to open in a browser. The
+// server connects when the person has signed in.
 func (p *Process) signIn(ctx context.Context, name string, language lang.Language) (string, error) {
 	server, err := RemoteServer(p.Config(), name)
 	if err != nil {
 		return "", err
 	}
-	life, cancel := context.WithTimeout(p.life, signInPatience)
-	if before, ok := p.signingIn.Swap(name, cancel); ok {
-		before.(context.CancelFunc)()
-	}
-	addresses, ended := make(chan string, 1), make(chan error, 1)
-	p.beside.Go(func() {
-		defer cancel()
-		err := p.signIns.SignIn(life, server, signin.Login{}, signin.Person{
-			Translate: language.Translator(),
-			Open:      func(_ context.Context, address string) error { addresses <- address; return nil },
-		})
-		ended <- err
-		switch {
-		case errors.Is(err, context.Canceled):
-		case err != nil:
-			p.log.Warn("nobody signed in", "server", name, "error", err)
-		default:
-			p.log.Info("signed in", "server", name)
-			for _, s := range p.house.Load().Servers() {
-				if s.Name() == name {
-					s.Try()
-				}
+	return p.signIns.Begin(ctx, server, language.Translator(), func() {
+		for _, s := range p.house.Load().Servers() {
+			if s.Name() == name {
+				s.Try()
 			}
 		}
 	})
-	select {
-	case address := <-addresses:
-		return address, nil
-	case err := <-ended:
-		return "", err
-	case <-ctx.Done():
-		cancel()
-		return "", context.Cause(ctx)
-	}
 }

@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net"
+	"slices"
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/identity"
 	"genkan/internal/web"
 )
 
@@ -30,7 +32,7 @@ func home() string {
 
 // openUI makes the edge for browsers.
 func (p *Process) openUI() (err error) {
-	p.uiPort = uiPort{p: p, linger: uiLinger}
+	p.uiPort = web.NewPort(p.uiPortOptions())
 	p.ui, err = web.New(web.Options{
 		Visit: p.lock.Visit, Receive: p.lock.Receive, Admit: p.admit,
 		Session: p.lock.Session, Cookie: p.lock.Sessions.Cookie, Sessions: p.sessions,
@@ -39,37 +41,30 @@ func (p *Process) openUI() (err error) {
 	return err
 }
 
+func (p *Process) uiPortOptions() web.PortOptions {
+	return web.PortOptions{Server: p.httpServer, Codes: p.sessions, ShutDown: p.shutDown, Log: p.log}
+}
+
 // UIAddress returns the address of the web UI on a listener.
 func (p *Process) UIAddress(l net.Listener) string { return p.uiAddress(reachable(l.Addr())) }
 
 // UILink returns an address of the web UI on a listener that signs one browser in as
 // administrator, and until when it does.
-func (p *Process) UILink(l net.Listener) (string, time.Time) { return p.uiLink(p.UIAddress(l)) }
-
-// uiLink adds a code to an address of the web UI. Browsers do not send what follows the
-// #, so the code is in no log of a proxy, and a program that only looks at the page does
-// not use it up.
-func (p *Process) uiLink(address string) (string, time.Time) {
-	code, until := p.sessions.NewCode()
-	return address + "#code=" + code.Reveal(), until
+func (p *Process) UILink(l net.Listener) (string, time.Time) {
+	return web.Link(p.sessions, p.UIAddress(l))
 }
 
-// uiAddress returns the address of the web UI on a host:port. A host beyond loopback
-// must be an allowed one, and a certificate is for a name.
+// UISignedIn reports whether a browser is signed in to the web UI as administrator, and
+// was used lately. Its person knows the address.
+func (p *Process) UISignedIn(ctx context.Context) bool {
+	list, err := p.sessions.List(ctx, "")
+	return err == nil && slices.ContainsFunc(list, func(s identity.SignedIn) bool { return s.Client == identity.AdminClient })
+}
+
+// uiAddress returns the address of the web UI on a host:port.
 func (p *Process) uiAddress(address string) string {
-	cfg, scheme := p.Config(), "http"
-	host, port, err := net.SplitHostPort(address)
-	ip := net.ParseIP(host)
-	if cfg.TLS.CertFile != "" {
-		scheme, ip = "https", nil
-	}
-	if err == nil && len(cfg.AllowedHosts) > 0 && (ip == nil || !ip.IsLoopback()) {
-		address = cfg.AllowedHosts[0]
-		if _, _, err := net.SplitHostPort(address); err != nil {
-			address = net.JoinHostPort(address, port)
-		}
-	}
-	return scheme + "://" + address + "/ui/"
+	cfg := p.Config()
+	return web.Address(address, cfg.AllowedHosts, cfg.TLS.CertFile != "")
 }
 
 // linkToUI returns a link to the web UI of this process. A process that serves no HTTP
@@ -80,8 +75,8 @@ func (p *Process) linkToUI(ctx context.Context) (string, time.Time, error) {
 	}
 	address := p.listening()
 	if address == "" {
-		return p.uiPort.link(ctx)
+		return p.uiPort.Link(ctx)
 	}
-	link, until := p.uiLink(p.uiAddress(address))
+	link, until := web.Link(p.sessions, p.uiAddress(address))
 	return link, until, nil
 }

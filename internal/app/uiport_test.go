@@ -11,6 +11,7 @@ import (
 	"genkan/internal/bridge"
 	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
+	"genkan/internal/web"
 )
 
 // background is a process that serves no HTTP, as editors start it.
@@ -33,7 +34,9 @@ func openBackground(t *testing.T, idle, linger time.Duration) *background {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.uiPort.linger = linger
+	opt := p.uiPortOptions()
+	opt.Linger = linger
+	p.uiPort = web.NewPort(opt)
 	owner, err := bridge.Claim(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -134,19 +137,17 @@ func TestABackgroundProcessHasAUIWhileAPageIsOpen(t *testing.T) {
 	}
 	closeSecond := b.openTab(origin, code)
 	closeFirst()
-	testkit.Eventually(t, func() bool { return b.requestsOnUIPort() == 1 }, "the first page is closed")
-	b.uiPort.closeIfIdle()
 	select {
 	case <-b.ended: // nobody has been connected to the socket for many times the limit
 		t.Fatal("it ended while a page was open")
 	default:
 	}
-	if !b.uiPort.isOpen() {
+	if !b.uiPort.IsOpen() {
 		t.Fatal("the port was closed while a page was open")
 	}
 	closeSecond()
 	<-b.ended
-	if b.uiPort.isOpen() {
+	if b.uiPort.IsOpen() {
 		t.Error("the port is still open")
 	}
 	if _, _, err := b.linkToUI(t.Context()); err == nil {
@@ -154,55 +155,20 @@ func TestABackgroundProcessHasAUIWhileAPageIsOpen(t *testing.T) {
 	}
 }
 
-func (b *background) requestsOnUIPort() int {
-	b.uiPort.mu.Lock()
-	defer b.uiPort.mu.Unlock()
-	return b.uiPort.requests
-}
-
-// A link that was not used keeps the port open for as long as it works; a closed port
-// is opened again where it was.
-func TestALinkKeepsThePortOpen(t *testing.T) {
+// A port that was closed is opened again where it was, and closes with the process.
+func TestTheUIPortIsOpenedAgain(t *testing.T) {
 	t.Parallel()
 	b := openBackground(t, time.Hour, 500*time.Millisecond)
 	origin, code := b.link()
-	if left := b.uiPort.patience(); left < 9*time.Minute {
-		t.Errorf("the port closes in %s", left)
-	}
-	b.uiPort.closeIfIdle()
-	if !b.uiPort.isOpen() {
-		t.Fatal("the port was closed before the link was used")
-	}
 	b.openTab(origin, code)()
-	testkit.Eventually(t, func() bool { return !b.uiPort.isOpen() }, "the port is closed")
+	testkit.Eventually(t, func() bool { return !b.uiPort.IsOpen() }, "the port is closed")
 	again, _ := b.link()
 	if again != origin {
 		t.Errorf("the port was %s and is %s", origin, again)
 	}
 	b.stop()
 	<-b.ended
-	if b.uiPort.isOpen() {
+	if b.uiPort.IsOpen() {
 		t.Error("the port outlives the process")
-	}
-}
-
-// The address of a link is one that browsers on this machine, or elsewhere, can use.
-func TestTheAddressOfTheUI(t *testing.T) {
-	t.Parallel()
-	h := openHouse(t, servers(nil))
-	for _, c := range []struct {
-		config        conf
-		address, want string
-	}{
-		{nil, "127.0.0.1:3000", "http://127.0.0.1:3000/ui/"},
-		{nil, "[::1]:3000", "http://[::1]:3000/ui/"},
-		{conf{"allowedHosts": []string{"tools.example"}}, "127.0.0.1:3000", "http://127.0.0.1:3000/ui/"},
-		{conf{"allowedHosts": []string{"tools.example"}}, "192.0.2.1:3000", "http://tools.example:3000/ui/"},
-		{conf{"allowedHosts": []string{"tools.example:8443"}}, "192.0.2.1:3000", "http://tools.example:8443/ui/"},
-	} {
-		h.reload(with(servers(nil), c.config))
-		if got := h.uiAddress(c.address); got != c.want {
-			t.Errorf("%s with %v: %s", c.address, c.config, got)
-		}
 	}
 }

@@ -52,19 +52,22 @@ func (p *Process) workflowChanged(c workflow.Change) {
 func approvalEvent(a workflow.Approval) client.ApprovalEvent {
 	return client.ApprovalEvent{
 		ID: a.ID, Workflow: a.Workflow, Node: a.Node, Call: a.Call, Client: a.Client, Server: a.Server, Tool: a.Tool,
-		AskedAt: a.Asked.UTC(), ExpiresAt: a.ExpiresAt.UTC(),
+		AskedAt: a.Asked.UTC(), ExpiresAt: a.ExpiresAt.UTC(), InClient: a.InClient,
 	}
 }
 
-// approvalOpened publishes that a call waits for a person, and tells the webhook.
+// approvalOpened publishes that a call waits for a person, and tells the webhook if people
+// who read it can decide.
 func (p *Process) approvalOpened(a workflow.Approval) {
-	p.workflows.webhook.opened(a)
+	if !a.InClient {
+		p.workflows.webhook.Opened(a)
+	}
 	p.live.Publish(events.Event{Topic: events.Approvals, Name: client.EventApprovalOpened, Client: a.Client, Data: events.ForAdmins(approvalEvent(a))})
 }
 
 // approvalClosed publishes how that ended.
 func (p *Process) approvalClosed(a workflow.Approval, decision *workflow.Decision) {
-	p.workflows.webhook.closed(a.ID)
+	p.workflows.webhook.Closed(a.ID)
 	data := approvalEvent(a)
 	switch {
 	case decision == nil && time.Now().Before(a.ExpiresAt):

@@ -1,21 +1,25 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"genkan/internal/api/client"
-	"genkan/internal/workflow"
 )
+
+// followedCanary is in what calls send and receive.
+const followedCanary = "canary-Wq7Rt2Zp9"
 
 // Runs, changes and approvals reach administrators who follow events, without what was
 // sent and received, and they are counted.
 func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
 	t.Parallel()
-	const canary = "canary-Wq7Rt2Zp9"
+	const canary = followedCanary
 	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.waitReady("one")
 	var made struct{ Token string }
@@ -64,6 +68,10 @@ func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
 		admin.until(client.EventApprovalClosed, `"id":"`+pending.ID+`"`, `"decision":"`+how+`"`)
 		<-done
 	}
+	h.enable(strings.Replace(approving, `"May it?"`, `"May it?","timeoutMs":60000`, 1))
+	for action, how := range map[string]string{"accept": "approved", "decline": "denied"} {
+		h.askedInClient(admin, action, how)
+	}
 	h.must(http.MethodDelete, "/v1/workflows/ask", "", http.StatusOK)
 	admin.until("workflow.deleted", `"id":"ask"`)
 
@@ -100,18 +108,37 @@ func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
 	}
 }
 
-// However many workflows there are, the number of labels is bounded.
-func TestMetricsOfWorkflowsAreBounded(t *testing.T) {
-	t.Parallel()
-	all := map[workflow.WorkflowAndMode]workflow.RunStats{}
-	for i := range 1000 {
-		all[workflow.WorkflowAndMode{Workflow: strconv.Itoa(i), Shadow: i%2 == 0}] = workflow.RunStats{Runs: 1, Denied: 1}
+// askedInClient calls a tool with a client that asks its own person. Administrators see
+// that, and how the person decides; they cannot decide themselves.
+func (h *testHouse) askedInClient(admin watcher, action, how string) {
+	t := h.t
+	t.Helper()
+	answer := make(chan struct{})
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			<-answer
+			return &mcp.ElicitResult{Action: action, Content: map[string]any{"allow": true}}, nil
+		},
+	}).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: withToken{h.token, h.http.Transport}}}, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	out, runs := measured(all), int64(0)
-	for _, r := range out {
-		runs += r.Runs
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = session.CallTool(t.Context(), &mcp.CallToolParams{Name: "one__echo", Arguments: json.RawMessage(`{"text":"` + followedCanary + `"}`)})
+	}()
+	opened := admin.until(client.EventApprovalOpened, `"workflow":"ask","node":"person"`, `"inClient":true`)
+	var pending client.ApprovalEvent
+	if err := json.Unmarshal(opened.Data, &pending); err != nil || strings.Contains(string(opened.Data), followedCanary) {
+		t.Errorf("%v: %+v", err, opened)
 	}
-	if len(out) > mostMeasured+2 || runs != 1000 || out[workflow.WorkflowAndMode{Workflow: otherWorkflows}].Denied == 0 {
-		t.Errorf("%d, %d runs", len(out), runs)
+	if list := h.must(http.MethodGet, "/v1/approvals", "", http.StatusOK); !strings.Contains(list, pending.ID) || !strings.Contains(list, `"inClient":true`) {
+		t.Errorf("the list is %s", list)
 	}
+	h.must(http.MethodPost, "/v1/approvals/"+pending.ID, `{"decision":"approve"}`, http.StatusConflict)
+	close(answer)
+	admin.until(client.EventApprovalClosed, `"id":"`+pending.ID+`"`, `"decision":"`+how+`"`, `"by":"admin"`)
+	<-done
+	_ = session.Close()
 }

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "attribution bridge catalog clients config connections doctor embed events execute guide history identity kb launch learn lock logs n8n ratelimit reception record redact registry script search setup shape signin tasks upstream vault views workflow workspace"
+	rooms      = "attribution bridge catalog clients config connections doctor embed events execute guide history identity kb launch learn lock logs n8n ratelimit reception record redact registry script search secrets setup shape signin tasks upstream vault views webhook workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -44,8 +44,8 @@ var house = map[string]row{
 	"redact": {"gateway", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, record → logs and history, clients → redact, guide and learn →
-	// search, and views.
+	// webhook → workflow, upstream → launch, record → logs, history, script and workflow,
+	// clients → redact, guide and learn → search, and views.
 	"attribution": {vocabulary, fixtures},
 	"bridge":      {vocabulary + " filelock privatedir", fixtures},
 	"catalog":     {vocabulary, fixtures},
@@ -56,7 +56,7 @@ var house = map[string]row{
 	"events":      {"gateway", fixtures},
 	"execute":     {vocabulary, fixtures},
 	"guide":       {vocabulary + " search", fixtures},
-	"history":     {vocabulary + " filelock privatedir", fixtures},
+	"history":     {vocabulary + " filelock privatedir", fixtures + " vault"},
 	"identity":    {vocabulary, fixtures},
 	"kb":          {vocabulary + " filelock", fixtures + " embed lang search"}, // what makes vectors, in the tests of its plugin; what finds its tools
 	"launch":      {vocabulary + " filelock privatedir", fixtures},
@@ -65,7 +65,7 @@ var house = map[string]row{
 	"logs":        {vocabulary, fixtures},
 	"n8n":         {vocabulary + " tokens", fixtures + " lang"}, // its answers have a size in tokens
 	"ratelimit":   {vocabulary, fixtures},
-	"record":      {vocabulary + " logs history tokens", fixtures}, // what bounds the lines of a flood; where calls are kept
+	"record":      {vocabulary + " logs history script tokens workflow", fixtures}, // what bounds the lines of a flood; where calls are kept; what has metrics
 	"script":      {vocabulary, fixtures},
 	"search":      {vocabulary, fixtures},
 	"shape":       {vocabulary + " privatedir tokens", fixtures},
@@ -74,6 +74,7 @@ var house = map[string]row{
 	"upstream":    {vocabulary + " launch", fixtures},
 	"vault":       {vocabulary + " filelock", fixtures},
 	"views":       {vocabulary + " catalog config embed learn search", fixtures}, // a view is made of these
+	"webhook":     {vocabulary + " config workflow", fixtures},                   // settings; what an approval is
 	"workflow":    {vocabulary + " script tokens", fixtures},
 	"workspace":   {vocabulary, fixtures},
 	"reception":   {vocabulary + " bridge", fixtures}, // serves what comes over bridge's socket
@@ -81,6 +82,7 @@ var house = map[string]row{
 	// connections limits the connections of a net/http server, for app's listener.
 	"connections": {vocabulary, fixtures},
 	"registry":    {vocabulary + " catalog clients config redact upstream", fixtures + " vault"}, // stores config's servers, and tests them
+	"secrets":     {vocabulary + " config redact registry", fixtures + " vault"},                 // what genkan holds, and the rules that find it
 	"setup":       {vocabulary + " clients config identity", fixtures + " vault"},                // imports and connects
 
 	// The languages. Only who shows a message asks for it; all others pass it on

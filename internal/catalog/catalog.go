@@ -89,14 +89,18 @@ func New(mounts []Mount, pageSize int, log *slog.Logger) *Catalog {
 // Snapshot is the current one.
 func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
 
-// Refresh reads a source's current list of a kind. It reports whether clients see a
+// Refresh reads the sources' current lists of a kind. It reports whether clients see a
 // different list, and returns the sources that gained or lost a name. A source that
 // is not mounted changes nothing.
-func (c *Catalog) Refresh(source string, kind gateway.Kind) (changed bool, between []string) {
+func (c *Catalog) Refresh(kind gateway.Kind, sources ...string) (changed bool, between []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	stale := make(map[string]bool, len(sources))
+	for _, source := range sources {
+		stale[source] = true
+	}
 	for i := range c.mounts {
-		if c.mounts[i].Source.Name() == source {
+		if stale[c.mounts[i].Source.Name()] {
 			c.mounts[i].take(kind, c.log)
 		}
 	}

@@ -79,7 +79,7 @@ func mount(s gateway.Source, prefix string) catalog.Mount {
 
 // refresh reports whether clients see something else now.
 func refresh(c *catalog.Catalog, source string, kind gateway.Kind) bool {
-	changed, _ := c.Refresh(source, kind)
+	changed, _ := c.Refresh(kind, source)
 	return changed
 }
 
@@ -188,6 +188,34 @@ func TestPagesJoinToTheList(t *testing.T) {
 			r.Fatalf("%d pages without a page size", pages)
 		}
 	})
+}
+
+// TestListsThatChangeTogetherAreOneChange: a client that is reading a list goes on, however
+// many servers changed at once, and the new list has all of their tools.
+func TestListsThatChangeTogetherAreOneChange(t *testing.T) {
+	var mounts []catalog.Mount
+	var sources []*fake
+	var changed, want []string
+	for i := range 20 {
+		s := source(fmt.Sprint("s", i), "a")
+		sources, changed = append(sources, s), append(changed, s.name)
+		mounts = append(mounts, mount(s, s.name))
+		want = append(want, s.name+"__a", s.name+"__b")
+	}
+	c := newCatalog(15, mounts...)
+	_, cursor := page(t, c, "")
+	for _, s := range sources {
+		s.add("b", definition("b"))
+	}
+	if seen, _ := c.Refresh(gateway.KindTool, changed...); !seen {
+		t.Error("clients see no change")
+	}
+	if got := names(c); got != strings.Join(want, " ") {
+		t.Errorf("the list is %s", got)
+	}
+	if got, _ := page(t, c, cursor); got != "s15__a s16__a s17__a s18__a s19__a" {
+		t.Errorf("the second page of the list from before is %s", got)
+	}
 }
 
 // TestCursors: a cursor goes on in the list in which it was given, as long as

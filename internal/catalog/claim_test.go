@@ -38,8 +38,8 @@ func TestNamesBehindAPrefix(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			greedy := catalog.Mount{Source: source("0", "files__read", "files__write"), Claim: c.claim}
 			house := newCatalog(0, greedy, mount(source("files", "read"), "files"))
-			house.Refresh("0", gateway.KindTool)
-			house.Refresh("files", gateway.KindTool)
+			house.Refresh(gateway.KindTool, "0")
+			house.Refresh(gateway.KindTool, "files")
 			if got := owned(house); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
@@ -83,7 +83,7 @@ func TestWhoseANameIs(t *testing.T) {
 					for tool := range strings.FieldsSeq(c.tools[i]) {
 						sources[i].add(tool, definition(tool))
 					}
-					house.Refresh(fmt.Sprint(i), gateway.KindTool)
+					house.Refresh(gateway.KindTool, fmt.Sprint(i))
 				}
 				if got := owned(house); got != c.want {
 					t.Errorf("in the order %v: %s, want %s", order, got, c.want)
@@ -122,7 +122,7 @@ func TestAReplacedToolComesBack(t *testing.T) {
 			definitions = append(definitions, definition(tool))
 		}
 		second.set(definitions...)
-		_, between := c.Refresh("second", gateway.KindTool)
+		_, between := c.Refresh(gateway.KindTool, "second")
 		if slices.Sort(between); !slices.Equal(between, step.between) {
 			t.Errorf("%s: between %v, want %v", step.tools, between, step.between)
 		}

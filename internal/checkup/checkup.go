@@ -131,6 +131,7 @@ func Gather(ctx context.Context, opt Options) (Result, error) {
 	if k.facts.Data.Dir.Problem.Format == "" {
 		k.join(ctx)
 		k.askServers(ctx)
+		k.workflows(ctx)
 		k.calls(ctx)
 		k.database(ctx)
 	}
@@ -142,6 +143,19 @@ func Gather(ctx context.Context, opt Options) (Result, error) {
 		return Result{}, &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}
 	}
 	return Result{Facts: k.facts, Servers: k.shown}, nil
+}
+
+// workflows asks the running genkan whether workflows run at all.
+func (k *checkup) workflows(ctx context.Context) {
+	if k.remote == nil {
+		return
+	}
+	state, err := k.remote.WorkflowSwitch(ctx)
+	if err != nil || state.On {
+		return // a genkan of an earlier version has no switch
+	}
+	r := &k.facts.Running
+	r.WorkflowsOff, r.WorkflowsOffBy, r.WorkflowsOffAt = true, state.ChangedBy, state.ChangedAt
 }
 
 // calls asks the running genkan how its call history is.
@@ -276,6 +290,11 @@ func (k *checkup) configuration(ctx context.Context) {
 		return
 	}
 	k.config, c.Servers = loaded, len(loaded.Servers)
+	for _, s := range loaded.Servers {
+		if s.Stored {
+			c.Stored++
+		}
+	}
 	for _, s := range clients.PlainSecrets(path) {
 		for _, l := range s.Secrets {
 			where := l.Where

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,11 +54,55 @@ func (c *command) listApprovals(list client.ApprovalList, now time.Time) {
 	}
 	c.table(rows)
 	for _, p := range list.Approvals {
+		if p.InClient {
+			fmt.Fprintln(c.std.Err, c.say("Client %s asks its own person about %s, who alone can decide.", p.Client, p.ID))
+		}
 		if p.WebhookProblem != "" {
 			fmt.Fprintln(c.std.Err, c.say("Nobody was told of %s: %s.", p.ID, gateway.Printable(p.WebhookProblem)))
 		}
 	}
 	fmt.Fprintln(c.std.Err, c.say("`genkan approvals approve ID` lets one go on, and `genkan approvals deny ID` refuses it."))
+}
+
+// pendingApprovals lists the calls that wait for a person.
+type pendingApprovals interface {
+	Approvals(ctx context.Context) (client.ApprovalList, error)
+}
+
+// lookForApprovals is how often a call that has no answer yet is looked for among those
+// that wait for a person.
+const lookForApprovals = time.Second
+
+// tellWaiting says on standard error that a call of a tool waits for a person, and how to
+// decide, until the function is called that it returns. The call's ID is not known before
+// its answer, so it speaks of every approval of the tool that is asked for meanwhile.
+func (c *command) tellWaiting(ctx context.Context, from pendingApprovals, tool string) (answered func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	began, told := time.Now(), map[string]bool{}
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		ticker := time.NewTicker(lookForApprovals)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ticker.C:
+			case <-ctx.Done():
+				return
+			}
+			list, err := from.Approvals(ctx)
+			if err != nil {
+				continue // the call itself tells what is wrong
+			}
+			for _, p := range list.Approvals {
+				if p.Tool == tool && !p.AskedAt.Before(began) && !told[p.ID] {
+					told[p.ID] = true
+					fmt.Fprintln(c.std.Err, c.say("The workflow %q lets a person decide about this call until %s. `genkan approvals approve %s` lets it go on, and `genkan approvals deny %s` refuses it.",
+						p.Workflow, p.ExpiresAt.Local().Format(time.TimeOnly), p.ID, p.ID))
+				}
+			}
+		}
+	})
+	return func() { cancel(); beside.Wait() }
 }
 
 func (c *command) decide(use, short, decision string, done func(id string) string) *cobra.Command {

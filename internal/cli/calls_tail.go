@@ -48,11 +48,6 @@ line.`),
 	return cmd
 }
 
-// eventSource sends events as they happen.
-type eventSource interface {
-	Events(ctx context.Context, topics []string, after string, receive func(client.Event) error) error
-}
-
 // tail shows calls as they begin and end.
 type tail struct {
 	c       *command
@@ -66,11 +61,12 @@ type tail struct {
 }
 
 // followCalls shows calls until ctx ends.
-func (c *command) followCalls(ctx context.Context, from eventSource, f *callFlags, started bool) error {
+func (c *command) followCalls(ctx context.Context, from *client.Client, f *callFlags, started bool) error {
 	t := &tail{c: c, flags: f, started: started, line: progressLine{c: c}}
 	ticks, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { t.tick(ticks) })
+	from.Connection = t.connection
 	err := from.Events(ctx, []string{"calls"}, "", t.receive)
 	stop()
 	beside.Wait()
@@ -98,6 +94,19 @@ func (t *tail) tick(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// connection says that the connection broke, and when it is back.
+func (t *tail) connection(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.line.clear()
+	if err == nil {
+		fmt.Fprintln(t.c.std.Err, t.c.say("Connected again."))
+		return
+	}
+	t.running = nil // they may have ended with genkan
+	fmt.Fprintln(t.c.std.Err, t.c.say("The connection to genkan broke; trying again until Ctrl-C."))
 }
 
 func (t *tail) receive(e client.Event) error {

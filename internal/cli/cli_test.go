@@ -394,8 +394,8 @@ func cmdHealthy(ts *testscript.TestScript, _ bool, args []string) {
 	var report struct {
 		OK       *bool `json:"ok"`
 		Findings []struct {
-			Subject, Severity, Title, Detail, Fix, Command string
-			Request                                        *struct{ Method, Path string }
+			Subject, Severity, Title, Detail, Fix, Place, Command string
+			Request                                               *struct{ Method, Path string }
 		} `json:"findings"`
 		Knowledge map[string]any   `json:"knowledge"`
 		Servers   []map[string]any `json:"servers"`

@@ -16,7 +16,7 @@ import (
 )
 
 // connecting are the flags of connect.
-type connecting struct{ write, aggregate, url, project bool }
+type connecting struct{ write, aggregate, knowledge, url, project bool }
 
 func (c *command) connect() *cobra.Command {
 	var how connecting
@@ -60,6 +60,7 @@ SERVER__TOOL. "genkan undo" puts the files back as they were.`, setup.ClientName
 	f := cmd.Flags()
 	f.BoolVar(&how.write, "write", false, c.say("change the files"))
 	f.BoolVar(&how.aggregate, "aggregate", false, c.say("one entry for all servers"))
+	f.BoolVar(&how.knowledge, "knowledge", false, c.say("only add an entry for the knowledge base"))
 	f.BoolVar(&how.url, "url", false, c.say("call the URL of \"genkan serve\", which has to keep running"))
 	f.BoolVar(&how.project, "project", false, c.say("also change files of the project, which others share"))
 	return cmd
@@ -93,7 +94,7 @@ func (c *command) sayNoClients() {
 // runConnect connects clients, or shows what that would change.
 func (c *command) runConnect(ctx context.Context, names []string, how connecting) error {
 	done, err := c.setupAPI(ctx).Connect(ctx, names[0], client.ConnectRequest{
-		Folder: workingDir(), Also: names[1:], Aggregate: how.aggregate, URL: how.url, Project: how.project, DryRun: !how.write,
+		Folder: workingDir(), Also: names[1:], Aggregate: how.aggregate, Knowledge: how.knowledge, URL: how.url, Project: how.project, DryRun: !how.write,
 	})
 	if err != nil && len(done.Files) == 0 {
 		return err

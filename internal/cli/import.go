@@ -63,6 +63,10 @@ func (c *command) runImport(ctx context.Context, args []string, how importing) e
 	if err != nil {
 		return err
 	}
+	if len(plan.Files) == 0 {
+		return gateway.Errorf(gateway.CodeNotFound,
+			"no client with MCP servers was found on this machine; name a file with a list of servers, or one of %s", setup.ClientNames())
+	}
 	fresh := slices.DeleteFunc(slices.Clone(plan.Servers), func(s client.ImportServer) bool { return s.Known })
 	c.showPlan(plan, fresh)
 	in := client.ImportRequest{ImportSelection: which, Revision: plan.Revision}

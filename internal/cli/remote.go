@@ -187,7 +187,9 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 			if err != nil {
 				folder = "" // the folder is gone; most servers do not need it
 			}
+			answered := c.tellWaiting(cmd.Context(), remote, args[0])
 			result, err := remote.Call(cmd.Context(), args[0], arguments, client.CallOptions{Timeout: timeout.Milliseconds(), Folder: folder, Budget: budget})
+			answered()
 			if err != nil {
 				return err
 			}

@@ -20,8 +20,8 @@ func (c *command) serve() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: c.say("Start the gateway"), Args: arguments(0, 0),
 		Long: c.say(`Start the gateway: the MCP endpoint /mcp, the REST API /v1 and the web UI /ui/ on
-127.0.0.1:3000. At a terminal it prints an address of the web UI that signs one
-browser in, and opens it.
+127.0.0.1:3000. At a terminal it prints the address of the web UI. Unless a browser
+is signed in to it already, the address signs one in, and is opened.
 
 The servers behind it are listed in the configuration file, by default
 genkan.yaml in the data directory, in the shape that MCP clients use:

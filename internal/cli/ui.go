@@ -55,9 +55,15 @@ func (c *command) runUI(cmd *cobra.Command, _ []string) error {
 }
 
 // offerUI shows the person at the terminal where the web UI is, with a link that signs
-// in, and opens it. A log that others may read gets no such link.
+// in, and opens it. A log that others may read gets no such link. Where a browser is
+// signed in, the person has the page or its address, and nothing is opened.
 func (c *command) offerUI(ctx context.Context, p *app.Process, l net.Listener) {
 	if !web.Built || !isTerminal(c.std.Err) {
+		return
+	}
+	if p.UISignedIn(ctx) {
+		fmt.Fprintln(c.std.Err, c.say("Web UI: %s", p.UIAddress(l)))
+		fmt.Fprintln(c.std.Err, c.say("A browser is signed in already; `genkan ui` opens the page, and signs another one in."))
 		return
 	}
 	link, _ := p.UILink(l)

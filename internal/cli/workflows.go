@@ -41,7 +41,7 @@ Replay and backtest read the call history. They send nothing.`),
 		RunE: list,
 	})
 	cmd.AddCommand(c.jsonFlag(&cobra.Command{Use: "list", Short: c.say("List the workflows"), Args: arguments(0, 0), RunE: list}),
-		c.workflowShow(), c.workflowPut(), c.workflowTemplates(), c.workflowValidate(), c.workflowEnable(), c.workflowDisable(), c.workflowDelete(),
+		c.workflowShow(), c.workflowPut(), c.workflowTemplates(), c.workflowUpdate(), c.workflowValidate(), c.workflowEnable(), c.workflowDisable(), c.workflowDelete(),
 		c.workflowVersions(), c.workflowRollback(), c.workflowExport(), c.workflowImport(), c.workflowStats(), c.workflowReplay(), c.workflowBacktest(), c.workflowTest(),
 		c.workflowTests(), c.workflowModules(), c.workflowsOff(), c.workflowsOn())
 	return cmd
@@ -85,6 +85,9 @@ func (c *command) listWorkflows(list client.WorkflowList) error {
 		fmt.Fprintln(c.std.Out, c.say("%d of %d workflows run.", running, len(list.Workflows)))
 	}
 	c.table(rows)
+	for _, w := range list.Workflows {
+		c.sayOutdated(w)
+	}
 	if broken > 0 {
 		fmt.Fprintln(c.std.Err, c.say("`genkan workflows show ID` tells the problems of one."))
 	}
@@ -109,6 +112,7 @@ func (c *command) workflowShow() *cobra.Command {
 					fmt.Fprintln(c.std.Out, indented(gateway.Printable(w.Description)))
 				}
 				c.showProblems(w.Found)
+				c.sayOutdated(w.Workflow)
 				fmt.Fprintln(c.std.Out, c.say("Version %d:", w.Version))
 				fmt.Fprintln(c.std.Out, indented(pretty(w.Definition)))
 				return nil
@@ -123,12 +127,30 @@ func (c *command) versionFlag(cmd *cobra.Command, version *int) {
 	cmd.Flags().IntVar(version, "version", 0, c.say("another `version` than the newest"))
 }
 
+// showDraft shows a version that was stored, unless that failed.
+func (c *command) showDraft(w *client.WorkflowDetails, err error) error {
+	switch {
+	case err != nil:
+		return err
+	case c.asJSON:
+		return c.json(w)
+	}
+	fmt.Fprintln(c.std.Out, c.say("Workflow %s is stored as version %d, a draft.", gateway.Printable(w.ID), w.Version))
+	c.showProblems(w.Found)
+	if len(w.Found) == 0 {
+		fmt.Fprintln(c.std.Err, c.say("`genkan workflows backtest %s` tries it on past calls, and `genkan workflows enable %s` makes it run.", w.ID, w.ID))
+	}
+	return nil
+}
+
 // workflowSentence says which version of a workflow runs.
 func (c *command) workflowSentence(w *client.Workflow) string {
 	id := gateway.Printable(w.ID)
 	switch {
 	case !w.Enabled:
 		return c.say("Workflow %s does not run; its newest version is %d.", id, w.Newest)
+	case w.Mode == "shadow":
+		return c.say("Workflow %s runs its version %d in shadow mode: it records what it would do and changes nothing, until `genkan workflows enable %s --mode enforce`.", id, w.Running, id)
 	case w.Running == w.Newest:
 		return c.say("Workflow %s runs its version %d, the newest.", id, w.Running)
 	default:
@@ -190,14 +212,15 @@ version, so that nobody undoes the change of somebody else: the definition says 
 with version, as ` + "`genkan workflows export`" + ` writes it, or --base does.
 
 A FILE with a template, such as {"template": "redact", "params": {"kinds": ["keys"]}},
-makes new workflows of it; ` + "`genkan workflows templates`" + ` lists them.`),
+makes workflows of it; ` + "`genkan workflows templates`" + ` lists them. With --base, the
+version of the first, it changes those that exist.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := c.definitionFile(args[0])
 			if err != nil {
 				return err
 			}
 			if jsonrpc.Lookup(raw, "template") != nil {
-				return c.useTemplate(cmd.Context(), raw)
+				return c.useTemplate(cmd.Context(), raw, base)
 			}
 			id := jsonrpc.LookupText(raw, "id")
 			if id == "" {
@@ -205,18 +228,7 @@ makes new workflows of it; ` + "`genkan workflows templates`" + ` lists them.`),
 			}
 			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
 				w, err := remote.PutWorkflow(cmd.Context(), id, raw, base)
-				if err != nil {
-					return err
-				}
-				if c.asJSON {
-					return c.json(w)
-				}
-				fmt.Fprintln(c.std.Out, c.say("Workflow %s is stored as version %d, a draft.", gateway.Printable(w.ID), w.Version))
-				c.showProblems(w.Found)
-				if len(w.Found) == 0 {
-					fmt.Fprintln(c.std.Err, c.say("`genkan workflows backtest %s` tries it on past calls, and `genkan workflows enable %s` makes it run.", w.ID, w.ID))
-				}
-				return nil
+				return c.showDraft(&w, err)
 			})
 		},
 	})
@@ -228,7 +240,8 @@ func (c *command) workflowValidate() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "validate FILE", Short: c.say("Say what is wrong with a definition"), Args: arguments(1, 1),
 		Long: c.say(`Check whether the definition in FILE ("-" for standard input) could be enabled, and
-store nothing. The exit status is 1 if it could not.`),
+store nothing. For a FILE with a template, it is what the template makes. The exit
+status is 1 if it could not.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := c.definitionFile(args[0])
 			if err != nil {

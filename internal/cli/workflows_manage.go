@@ -121,24 +121,34 @@ func usersOf(m client.HookModule) string {
 func (c *command) modulePut() *cobra.Command {
 	var in client.NewHookModule
 	var base int
+	var params string
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "put ID FILE", Short: c.say("Store the next version of a hook module"), Args: arguments(2, 2),
 		Long: c.say(`Store the script in FILE ("-" for standard input) as the next version of a hook
 module. Workflows that use its newest version run it at once; it is refused if one of
 them could not. --base says which version was changed, so that nobody undoes the
-change of somebody else; without it the newest was.`),
+change of somebody else; without it the newest was. --params has a JSON Schema of the
+params that hooks give the module, which the editor makes a form of.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := c.wholeFile(args[1])
 			if err != nil {
 				return err
 			}
 			in.Script = string(raw)
+			if params != "" {
+				if in.Params, err = c.definitionFile(params); err != nil {
+					return err
+				}
+			}
 			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
 				if base == 0 {
 					if was, err := remote.HookModule(cmd.Context(), args[0], 0); err == nil {
 						base = was.Version
 						if !cmd.Flags().Changed("description") {
 							in.Description = was.Description
+						}
+						if params == "" {
+							in.Params = was.Params
 						}
 					}
 				}
@@ -155,6 +165,7 @@ change of somebody else; without it the newest was.`),
 		},
 	})
 	cmd.Flags().IntVar(&base, "base", 0, c.say("the `version` that the script was made of"))
+	cmd.Flags().StringVar(&params, "params", "", c.say("a `file` with a JSON Schema of its params"))
 	cmd.Flags().StringVar(&in.Description, "description", "", c.say("what it does, in a few `words`"))
 	return cmd
 }

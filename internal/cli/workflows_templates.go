@@ -55,8 +55,12 @@ func (c *command) showTemplate(list client.TemplateList, id string) error {
 	}
 	fmt.Fprintf(c.std.Out, "%s\n%s\n", t.Title, t.Description)
 	var schema struct {
-		Properties map[string]struct{ Description string }
-		Required   []string
+		Properties map[string]struct {
+			Description string
+			Enum        []string
+			Items       struct{ Enum []string }
+		}
+		Required []string
 	}
 	if err := json.Unmarshal(t.Params, &schema); err != nil {
 		return err
@@ -67,7 +71,11 @@ func (c *command) showTemplate(list client.TemplateList, id string) error {
 		if slices.Contains(schema.Required, name) {
 			needed = c.say("yes")
 		}
-		rows = append(rows, []string{name, needed, schema.Properties[name].Description})
+		property := schema.Properties[name]
+		if words := slices.Concat(property.Enum, property.Items.Enum); len(words) > 0 {
+			property.Description += " (" + strings.Join(words, ", ") + ")"
+		}
+		rows = append(rows, []string{name, needed, property.Description})
 	}
 	fmt.Fprintln(c.std.Out)
 	c.table(rows)
@@ -75,14 +83,17 @@ func (c *command) showTemplate(list client.TemplateList, id string) error {
 }
 
 // useTemplate makes workflows of a template.
-func (c *command) useTemplate(ctx context.Context, raw json.RawMessage) error {
+func (c *command) useTemplate(ctx context.Context, raw json.RawMessage, base int) error {
 	return c.withRemote(ctx, func(remote *client.Client) error {
-		made, err := remote.UseTemplate(ctx, raw)
+		made, err := remote.UseTemplate(ctx, raw, base)
 		if err != nil {
 			return err
 		}
 		if c.asJSON {
 			return c.json(made)
+		}
+		for _, warning := range made.Warnings {
+			fmt.Fprintln(c.std.Err, gateway.Printable(warning))
 		}
 		var ids []string
 		for _, w := range made.Workflows {
@@ -95,5 +106,27 @@ func (c *command) useTemplate(ctx context.Context, raw json.RawMessage) error {
 			fmt.Fprintln(c.std.Err, c.say("They belong together: `genkan workflows enable %s` makes them run.", strings.Join(ids, " ")))
 		}
 		return nil
+	})
+}
+
+// sayOutdated says that the template of a workflow has other scripts now.
+func (c *command) sayOutdated(w client.Workflow) {
+	if w.Outdated {
+		fmt.Fprintln(c.std.Err, c.say("Workflow %s has older scripts than its template %s. `genkan workflows update %s` stores a draft with the new ones.", w.ID, w.Template, w.ID))
+	}
+}
+
+func (c *command) workflowUpdate() *cobra.Command {
+	return c.jsonFlag(&cobra.Command{
+		Use: "update ID", Short: c.say("Take over the scripts that the template of a workflow has now"), Args: arguments(1, 1),
+		Long: c.say(`Store a draft of a workflow with the scripts that its template has now, in place of
+those that it had when the workflow was made. All else stays: parameters, match, order.
+What runs stays as it is until ` + "`genkan workflows enable`" + `.`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
+				w, err := remote.UpdateWorkflow(cmd.Context(), args[0])
+				return c.showDraft(&w, err)
+			})
+		},
 	})
 }

@@ -12,6 +12,19 @@ const clientFlag = "--client"
 // aggregateName is the name of the one entry for all servers.
 const aggregateName = "genkan"
 
+// KnowledgeName is the name of the entry for the knowledge base, which is the server
+// knowledgeServer.
+const (
+	KnowledgeName   = "genkan-kb"
+	knowledgeServer = "kb"
+)
+
+// PlainCommand is the name of genkan where no path to it is known.
+const PlainCommand = "genkan"
+
+// isAdded reports whether a name is that of an entry that Connect adds.
+func isAdded(name string) bool { return name == aggregateName || name == KnowledgeName }
+
 // Plan says where the entries of a client's file will lead.
 type Plan struct {
 	// BaseURL is genkan's address: http://127.0.0.1:3000.
@@ -28,6 +41,8 @@ type Plan struct {
 	Servers map[Place]string
 	// Aggregate replaces all of them with one entry, genkan.
 	Aggregate bool
+	// Knowledge adds an entry for the knowledge base.
+	Knowledge bool
 }
 
 // Connect returns the file's contents with the plan's entries leading to genkan.
@@ -61,8 +76,11 @@ func (f File) Connect(src []byte, plan Plan) ([]byte, error) {
 	if found < len(plan.Servers) {
 		return nil, gateway.Errorf(gateway.CodeConflict, "%s has changed: some of its servers are gone; read it again", f.Path)
 	}
-	if plan.Aggregate {
-		e = f.aggregate(e, root, plan)
+	switch {
+	case plan.Aggregate:
+		e = f.add(e, root, &addition{aggregateName, f.transportKeys(plan, "")})
+	case plan.Knowledge:
+		e = f.add(e, root, &addition{KnowledgeName, f.transportKeys(plan, knowledgeServer)})
 	}
 	out, bad := edited(f.Format, src, e)
 	if bad != nil {
@@ -80,9 +98,8 @@ func (c container) has(name string) bool {
 	return false
 }
 
-// aggregate adds the one entry to the file's own servers.
-func (f File) aggregate(e edits, root *node, plan Plan) edits {
-	add := &addition{aggregateName, f.transportKeys(plan, "")}
+// add adds an entry to the file's own servers.
+func (f File) add(e edits, root *node, add *addition) edits {
 	keys := f.keysIn(root)
 	for i := range e.containers {
 		if strings.Join(e.containers[i].keys, "\x00") == strings.Join(keys, "\x00") {
@@ -105,7 +122,7 @@ func (f File) transportKeys(plan Plan, name string) []pair {
 	}
 	command := plan.Command
 	if len(command) == 0 || f.Scope == Project {
-		command = []string{"genkan"}
+		command = []string{PlainCommand}
 	}
 	args := []string{"stdio", clientFlag, f.Client}
 	if name != "" {

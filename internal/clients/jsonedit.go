@@ -89,7 +89,7 @@ func nest(keys []string, c containerEdit) any {
 	return []pair{added}
 }
 
-// items is a list of maps. Only a new container is one.
+// items is a list of any values.
 type items []any
 
 // unitOf returns one level of the file's indentation.
@@ -134,6 +134,8 @@ func (w jsonWriter) value(v any, indent string, multi bool) string {
 		return jsonText(v)
 	case bool:
 		return strconv.FormatBool(v)
+	case literal:
+		return string(v)
 	case []string:
 		for _, s := range v {
 			parts = append(parts, jsonText(s))
@@ -145,11 +147,15 @@ func (w jsonWriter) value(v any, indent string, multi bool) string {
 		}
 	case items:
 		opening, closing = "[", "]"
+		flat := true
 		for _, item := range v {
+			_, isMap := item.([]pair)
+			flat = flat && !isMap
 			parts = append(parts, w.value(item, indent+w.unit, multi))
 		}
+		multi = multi && !flat // a list of texts stays on its line
 	}
-	if !multi {
+	if !multi || len(parts) == 0 {
 		return opening + strings.Join(parts, ", ") + closing
 	}
 	inner := w.nl + indent + w.unit

@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"net/url"
+	"slices"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -26,6 +27,11 @@ type Lead struct {
 	Client string
 	// Disabled is set if the client does not use the entry.
 	Disabled bool
+}
+
+// HasKnowledge reports whether the client gets the knowledge base by the entry.
+func (l Lead) HasKnowledge() bool {
+	return !l.Disabled && (len(l.Servers) == 0 || slices.Contains(l.Servers, knowledgeServer))
 }
 
 // lead returns the Lead of an entry that leads to genkan.

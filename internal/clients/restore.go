@@ -78,7 +78,7 @@ func (f File) restoration(was container, at *node, aggregated bool) restoration 
 		}
 	}
 	for _, e := range at.entries {
-		if name := nameOf(at, e); name == aggregateName && !names[name] && f.own(name, e.value) {
+		if name := nameOf(at, e); isAdded(name) && !names[name] && f.own(name, e.value) {
 			r.remove[name] = true
 		}
 	}

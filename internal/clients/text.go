@@ -18,11 +18,19 @@ func ReadText(text, home string) (Imported, error) {
 	if strings.HasPrefix(text, `"`) { // "github": {…}
 		text = "{" + strings.TrimSuffix(text, ",") + "}"
 	}
-	f := File{Client: "text", Path: "the text", Format: formatOfText(text), home: home}
-	root, bad := parse(f.Format, []byte(text))
-	if bad != nil {
-		return Imported{}, bad.in(f.Path, []byte(text))
+	format := formatOfText(text)
+	root, bad := parse(format, []byte(text))
+	if format != JSON && (bad != nil || !root.is(kindMap)) {
+		// Not what a client writes: JSON is what was meant.
+		if _, worse := parseJSON([]byte(text)); worse != nil {
+			format, bad = JSON, worse
+		}
 	}
+	if bad != nil {
+		line, column := position([]byte(text), bad.at)
+		return Imported{}, gateway.Errorf(gateway.CodeInvalid, "the text is not %s: line %d, column %d: %s", format.String(), line, column, bad.text)
+	}
+	f := File{Client: "text", Path: "the text", Format: format, home: home}
 	if f.Format == JSON && isEntry(root) {
 		text = `{"` + nameOfEntry(root) + `":` + text + `}`
 		root, _ = parse(f.Format, []byte(text))

@@ -38,4 +38,13 @@ func TestPastedText(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want a mistake of the input", text, got.Servers, err)
 		}
 	}
+	for text, want := range map[string]string{
+		"lol {nonsense":                      "the text is not JSON: line 1, column 1: a value is expected here",
+		"{\n  \"mcpServers\": {\n    x: 1}}": "the text is not JSON: line 3, column 5: a key in double quotes is expected here",
+		"hello":                              "the text is not JSON: line 1, column 1",
+	} {
+		if _, err := ReadText(text, "/root"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %s", text, err, want)
+		}
+	}
 }

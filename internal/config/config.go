@@ -127,6 +127,9 @@ type Record struct {
 	Days, Megabytes int
 }
 
+// KeptFor is how long calls are kept.
+func (r Record) KeptFor() time.Duration { return time.Duration(r.Days) * 24 * time.Hour }
+
 // Values of Record.Bodies.
 const (
 	BodiesLocal = "local" // of clients of this machine's own user
@@ -338,6 +341,29 @@ func (s Server) LabelsOf(tool string) ToolLabels {
 		}
 	}
 	return found
+}
+
+// HasBudget reports whether any answer to an agent has a budget.
+func (c *Config) HasBudget() bool {
+	if c.Budget >= 0 {
+		return true
+	}
+	for _, client := range c.Clients {
+		if client.Budget > 0 {
+			return true
+		}
+	}
+	for _, s := range c.Servers {
+		if s.Budget > 0 {
+			return true
+		}
+		for _, o := range s.ToolOptions {
+			if o.Budget > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Exposed reports whether other machines can reach the listener. A host name other

@@ -74,3 +74,20 @@ mcpServers:
 		}
 	}
 }
+
+// Without any budget nothing is made ready for large answers.
+func TestHasBudget(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"": true, "budget: 20000": true, "budget: off": false,
+		"budget: off\nclients: {ci: {budget: 700}}":                                              true,
+		"budget: off\nclients: {ci: {budget: off}}":                                              false,
+		"budget: off\nmcpServers: {a: {command: x, budget: 700}}":                                true,
+		"budget: off\nmcpServers: {a: {command: x, tools: {options: {\"b_*\": {budget: 700}}}}}": true,
+		"budget: off\nmcpServers: {a: {command: x, budget: off}}":                                false,
+	} {
+		if got := mustLoad(t, text, environ(), Flags{}).HasBudget(); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}

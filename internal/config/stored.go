@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"genkan/internal/gateway"
 )
@@ -74,7 +76,7 @@ func (d *decoder) addStored(l layer) layer {
 }
 
 // CheckServer reads a server's definition with the rules of the file. The error
-// reports all problems, and its Field is the path of the first.
+// reports all problems, each with the path of its field.
 func CheckServer(name string, definition []byte, from Sources) (Server, error) {
 	s, err := readServer(name, definition, from.orNone())
 	if s.Schemas == "" {
@@ -84,32 +86,45 @@ func CheckServer(name string, definition []byte, from Sources) (Server, error) {
 }
 
 func readServer(name string, definition []byte, from Sources) (Server, error) {
-	if !gateway.IsServerName(name) {
-		e := gateway.Errorf(gateway.CodeInvalid,
-			"%s cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
-			quoted(name), gateway.MaxServerName, gateway.ServerName(name, func(string) bool { return false }))
-		e.Field = "name"
-		return Server{}, e
-	}
 	all := &problems{}
 	root, bad, _ := parseJSON(definition)
 	if bad != nil {
 		return Server{}, gateway.Errorf(gateway.CodeInvalid, "%s", bad.text)
 	}
+	shown := name
+	switch {
+	case name == "":
+		shown = "server"
+		all.list = append(all.list, problem{at: nameAt, text: gateway.MissingField(nil, "name").Text})
+	case !gateway.IsServerName(name):
+		shown = gateway.ServerName(name, func(string) bool { return false })
+		all.add(nameAt, "%s cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
+			quoted(name), gateway.MaxServerName, shown)
+	}
 	d := &decoder{problems: all, from: from}
-	s, _ := d.server(entry{name, root.at, root}, name)
+	s, _ := d.server(entry{shown, root.at, root}, shown)
 	err := all.err()
 	if err == nil {
 		return s, nil
 	}
 	e := gateway.AsError(err)
-	for _, p := range all.list { // a problem with the whole definition has no field
-		if e.Field, _ = fieldAt(root, p.at, ""); e.Field != "" {
-			break
+	for _, p := range all.list {
+		field := "name"
+		if p.at != nameAt {
+			field, _ = fieldAt(root, p.at, "") // a problem with the whole definition has none
+		}
+		e.Field = cmp.Or(e.Field, field)
+		if len(e.Problems) < gateway.MaxProblems {
+			// The rules of the file are more than those of JSON Schema.
+			e.Problems = append(e.Problems, gateway.Problem{Field: field, Pointer: gateway.Pointer(strings.Split(field, ".")), Keyword: "definition", Text: p.text})
 		}
 	}
 	return Server{}, e
 }
+
+// nameAt stands for the position of a server's name, which is not in its definition. It is
+// before all that are.
+var nameAt = position{line: -1} //nolint:gochecknoglobals // a constant
 
 // fieldAt returns the path of the key or value at a position.
 func fieldAt(n *node, at position, path string) (string, bool) {

@@ -29,7 +29,7 @@ func TestCheckServer(t *testing.T) {
 		"a process":          {server: "one", definition: `{"command":"npx","args":["-y","x"],"env":{"A":"${secret:key}","B":"${SET}"},"timeout":1000}`},
 		"an endpoint":        {server: "one", definition: `{"url":"https://example.com/mcp","type":"sse","oauth":false,"tools":{"deny":["a*"]}}`},
 		"something missing":  {server: "one", definition: `{"command":"npx","env":{"A":"${secret:other}"}}`},
-		"no name":            {definition: `{"command":"npx"}`, field: "name", has: []string{`"" cannot be the name of a server`}},
+		"no name":            {definition: `{"command":"npx"}`, field: "name", has: []string{"name is required"}},
 		"an odd name":        {server: "My Server", definition: `{}`, field: "name", has: []string{`how about "my-server"?`}},
 		"nothing":            {server: "one", definition: `{}`, has: []string{"one needs a command"}},
 		"a list":             {server: "one", definition: `[]`, has: []string{"one must be a map, found a list"}},
@@ -43,6 +43,8 @@ func TestCheckServer(t *testing.T) {
 		"both":               {server: "one", definition: `{"command":"npx","url":"https://x"}`, field: "url", has: []string{"has both command and url"}},
 		"a password":         {server: "one", definition: `{"url":"https://me:canary@x/"}`, field: "url", has: []string{"cannot hold a user name"}},
 		"all of it at once":  {server: "one", definition: `{"command":1,"colour":"red","disabled":"no"}`, field: "command", has: []string{"command must be", "colour", "disabled must be"}},
+		"with the name":      {server: "My Server", definition: `{"command":1,"disabled":"no"}`, field: "name", has: []string{`how about "my-server"?`, "command must be", "disabled must be"}},
+		"without a name":     {definition: `{"comand":"npx"}`, field: "name", has: []string{"name is required", `did you mean "command"?`}},
 		"the same key twice": {server: "one", definition: `{"command":"a","command":"b"}`, field: "command", has: []string{"duplicate key"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -125,12 +125,18 @@ func (e *examination) strangers(c *Client, f *ClientFile) {
 	}
 	title := gateway.Textf("the entry %s in %s leads to %s, which is not configured or disabled", entries[0], f.Path, strings.Join(servers, ", "))
 	list, retake := gateway.Textf("lists those there are; or take out the entry"), gateway.Textf("takes the servers over once more; or take out the entry")
+	back := gateway.Textf("puts the whole file back as it was before it was connected; to keep the other entries connected, take out this entry by hand")
 	if n := len(entries); n > 1 {
 		title = gateway.Textf("%d entries in %s lead to servers that are not configured or disabled: %s", n, f.Path, names(servers))
 		list, retake = gateway.Textf("lists those there are; or take out the entries"), gateway.Textf("takes the servers over once more; or take out the entries")
+		back = gateway.Textf("puts the whole file back as it was before it was connected; to keep the other entries connected, take out these by hand")
 	}
 	found := e.say(Problem, title).run(e.genkan("servers")).advise(list)
-	if c.Undoable {
+	switch {
+	case !c.Undoable:
+	case e.facts.Config.Servers > 0: // they were removed, or switched off, on purpose
+		found.run(e.genkan("undo "+c.Name)).orSend("DELETE", "connections", c.Name, "").advise(back)
+	default:
 		found.run(e.genkan("undo "+c.Name) + " && " + e.genkan("import "+c.Name) + " && " + e.connect(c, f, "")).advise(retake)
 	}
 }

@@ -69,6 +69,8 @@ type Finding struct {
 type Fix struct {
 	Command string
 	Text    gateway.Text
+	// Place is how Text names the place of a server's definition.
+	Place gateway.Text
 	// Request does the same over REST, if a request can.
 	Request Request
 }
@@ -178,7 +180,7 @@ func (e *examination) rebuild(f *Finding) *Finding {
 func (e *examination) placeOf(s *Server) gateway.Text {
 	if s.Stored {
 		name := Quote(s.Name)
-		return gateway.Textf("the database (`%s` and `%s`, or PATCH /v1/servers/%s)", e.genkan("servers remove "+name), e.genkan("servers add "+name+" …"), s.Name)
+		return gateway.Textf("the database (`%s` and `%s`, or its page in the web UI)", e.genkan("servers remove "+name), e.genkan("servers add "+name+" …"))
 	}
 	return gateway.Textf("%s", e.facts.Config.File.Path)
 }

@@ -126,6 +126,13 @@ func TestFindings(t *testing.T) {
 		}), []string{"problem server/github: down: it cannot be reached: why > " + mends}}
 	}
 	for name, c := range map[string]finding{
+		"workflows are off": {
+			func(f *doctor.Facts) {
+				f.Running.WorkflowsOff, f.Running.WorkflowsOffBy = true, "admin"
+				f.Running.WorkflowsOffAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+			},
+			[]string{"warning program: all workflows are turned off, by admin since 2026-01-02 03:04:05 | calls pass as if there were none, also those that a workflow would refuse, redact or ask about > genkan workflows on"},
+		},
 		// The call history.
 		"calls are not kept": {
 			func(f *doctor.Facts) {
@@ -388,7 +395,7 @@ func TestFindings(t *testing.T) {
 			server(func(s *doctor.Server) {
 				s.State, s.Problem, s.Transport, s.Command, s.Stored = "down", "it cannot be reached", "http", "", true
 			}),
-			[]string{"problem server/github: down: it cannot be reached > see that its address in the database (`genkan servers remove github` and `genkan servers add github …`, or PATCH /v1/servers/github) is right and that it runs; it is tried again by itself"},
+			[]string{"problem server/github: down: it cannot be reached > see that its address in the database (`genkan servers remove github` and `genkan servers add github …`, or its page in the web UI) is right and that it runs; it is tried again by itself"},
 		},
 		"starting, and not waited for": {
 			server(func(s *doctor.Server) { s.State = "starting" }),
@@ -575,6 +582,13 @@ func TestFindings(t *testing.T) {
 		"a stranger": {
 			lead(func(l *doctor.Lead) { l.Strangers = []string{"gone"} }),
 			[]string{"problem client/cursor: the entry github in /srv/example/mcp.json leads to gone, which is not configured or disabled > genkan servers > lists those there are; or take out the entry"},
+		},
+		"a server that was removed": {
+			func(f *doctor.Facts) {
+				f.Clients[0].Undoable = true
+				f.Clients[0].Files[0].Leads[0].Strangers = []string{"gone"}
+			},
+			[]string{"problem client/cursor: the entry github in /srv/example/mcp.json leads to gone, which is not configured or disabled > genkan undo cursor > puts the whole file back as it was before it was connected; to keep the other entries connected, take out this entry by hand"},
 		},
 		"a revoked token": {
 			lead(func(l *doctor.Lead) { l.Token = doctor.TokenRevoked }),

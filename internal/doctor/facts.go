@@ -67,6 +67,11 @@ type Running struct {
 	Refrained bool
 	// Why is why none runs, if one should.
 	Why gateway.Text
+	// WorkflowsOff is set if all workflows are turned off, by WorkflowsOffBy at
+	// WorkflowsOffAt if that is known.
+	WorkflowsOff   bool
+	WorkflowsOffBy string
+	WorkflowsOffAt time.Time
 }
 
 // File is a file or folder.
@@ -130,8 +135,9 @@ type Config struct {
 	Unread bool
 	// Problem lists everything that is wrong with it, one per line.
 	Problem gateway.Text
-	// Servers is the number of configured servers.
-	Servers int
+	// Servers is the number of configured servers. Stored is how many of them are in the
+	// database.
+	Servers, Stored int
 	// Plain are the secrets that are in the file as plain text, with their servers,
 	// places and a name for each.
 	Plain []Plain

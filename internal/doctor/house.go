@@ -53,6 +53,11 @@ func (e *examination) program() {
 			f.run(e.genkan("doctor --config " + Quote(r.Config)))
 		}
 	}
+	if r.WorkflowsOff {
+		e.say(Warning, gateway.Textf("all workflows are turned off, by %s since %s", r.WorkflowsOffBy, r.WorkflowsOffAt.Local().Format(time.DateTime))).
+			because(gateway.Textf("calls pass as if there were none, also those that a workflow would refuse, redact or ask about")).
+			run(e.genkan("workflows on"))
+	}
 	for _, runtime := range p.Runtimes {
 		if runtime.Version != "" {
 			e.say(OK, gateway.Textf("%s %s, for %s", runtime.Name, runtime.Version, strings.Join(runtime.For, ", ")))
@@ -166,6 +171,8 @@ func (e *examination) config() {
 	case c.Servers == 0:
 		e.say(Note, gateway.Textf("no servers are configured")).
 			run(e.genkan("import")).advise(gateway.Textf("takes over those of your editors; or add some to %s", c.File.Path))
+	case c.Stored > 0:
+		e.say(OK, gateway.Textf("%s: servers: %d; in the database: %d", c.File.Path, c.Servers-c.Stored, c.Stored))
 	default:
 		e.say(OK, gateway.Textf("%s: servers: %d", c.File.Path, c.Servers))
 	}

@@ -21,6 +21,14 @@ const (
 
 func (e *examination) server(s *Server) {
 	e.about(OfServer, s.Name)
+	before := len(e.found)
+	defer func() {
+		for i := range e.found[before:] {
+			if f := &e.found[before+i]; f.Fix.Text.Format != "" {
+				f.Fix.Place = e.placeOf(s)
+			}
+		}
+	}()
 	if s.State == "ready" {
 		s.Missing = nil // the running genkan has other variables than this process
 	}

@@ -61,7 +61,7 @@ type Call struct {
 type Timing struct {
 	// Queue is the time that the call waited for its turn, Hooks that of workflows,
 	// and Server that of its source, without Asked, in which people were asked
-	// something.
+	// something, by the source or by a workflow.
 	Queue, Hooks, Server, Asked time.Duration
 }
 
@@ -98,6 +98,16 @@ func (c *Caller) Audience() string {
 	return c.Identity.ClientID
 }
 
+// OfPage reports whether the call is one that the pages of the web UI make for
+// themselves: an administrator reads or edits the knowledge base there. It is no call of
+// an agent, so workflows and what searches learn leave it out; otherwise a person would
+// edit, and save, what a workflow has made of an item. A tool that a person runs on the
+// page of tools is a call like any other. Sessions of other clients do not count: their
+// tokens are in the hands of agents, too, which must not get around workflows.
+func (c *Caller) OfPage() bool {
+	return c.Via == ViaItems && c.Identity.Page && c.Identity.Admin
+}
+
 // The edges that are no MCP.
 const (
 	ViaREST  = "rest"
@@ -120,6 +130,9 @@ type Terms struct {
 	// Included is set when the call counts as a part of its parent: rate limits
 	// count the parent only.
 	Included bool
+	// Browsing is set for what a person looks up in the web UI. It is logged and
+	// measured, but it is no call of an agent: the history and its events leave it out.
+	Browsing bool
 	// Whole asks for the final answer: if the server asks for more input first, the
 	// caller is asked while the call waits. A workflow that looks at the answer sets it.
 	Whole bool

@@ -152,6 +152,8 @@ type Identity struct {
 	ClientID string
 	// Admin is set for callers that may change the configuration.
 	Admin bool
+	// Page is set for a person who has signed in to the web UI, with a browser.
+	Page bool
 }
 
 // Peer is the way back to the client while its call is under way.

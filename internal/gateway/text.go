@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Text is something to say to people and agents before it is said in a
@@ -42,6 +43,9 @@ func (t Text) In(translate Translate) string {
 	}
 	values := t.Values
 	for i, value := range t.Values {
+		if d, ok := value.(time.Duration); ok && d >= time.Second {
+			value = seconds(d)
+		}
 		if part, ok := value.(interface{ In(Translate) string }); ok {
 			if &values[0] == &t.Values[0] {
 				values = slices.Clone(t.Values)
@@ -50,6 +54,18 @@ func (t Text) In(translate Translate) string {
 		}
 	}
 	return fmt.Sprintf(format, values...)
+}
+
+// seconds is a duration of a second or more. English writes it as Go does.
+type seconds time.Duration
+
+func (s seconds) In(translate Translate) string {
+	d := time.Duration(s)
+	text := Textf("%gs", d.Round(100*time.Millisecond).Seconds())
+	if said := text.In(translate); said != text.String() {
+		return said
+	}
+	return d.String()
 }
 
 // String is the text in English.

@@ -50,8 +50,11 @@ func New(view gateway.View, translate gateway.Translate, house func() House) *Gu
 	return &Guide{house, view, translate}
 }
 
+// SourceName is the name of the source.
+const SourceName = "genkan"
+
 // Name is "genkan".
-func (g *Guide) Name() string { return "genkan" }
+func (g *Guide) Name() string { return SourceName }
 
 // Forwards says that calls of the guide become calls of the servers, and queue,
 // fail and end there.

@@ -101,11 +101,11 @@ func TestEntriesAreKept(t *testing.T) {
 			t.Errorf("%s is %v, %v", f, info.Mode(), err)
 		}
 	}
-	if _, err := r.Get("AAA-1", "somebody else"); err == nil {
+	if _, _, err := r.get("AAA-1", "somebody else"); err == nil {
 		t.Error("somebody else got the call")
 	}
 	for _, id := range []string{"AAA-2", "BBB-1", "AAA-01", "AAA", "", "AAA--1", "AAA-99999999999"} {
-		if _, err := r.Get(id, ""); err == nil {
+		if _, _, err := r.get(id, ""); err == nil {
 			t.Errorf("there is a call %q", id)
 		}
 	}
@@ -432,6 +432,22 @@ func TestLists(t *testing.T) {
 	})
 }
 
+// A tool that some clients call by its own name, and others with its server's, is one row.
+func TestNamesOfOneTool(t *testing.T) {
+	dir := t.TempDir()
+	w := newWriter(t, dir, "A")
+	for n, tool := range []string{"files__read", "read", "files__write"} {
+		e := call("A", n)
+		e.Server, e.Tool = "files", tool
+		w.Add(e, Bodies{}, false)
+	}
+	w.Close()
+	total, tools, err := NewReader(dir, goodKey).Stats(t.Context(), Query{})
+	if err != nil || total.Calls != 3 || len(tools) != 2 || tools[0].Tool != "read" || tools[0].Calls != 2 {
+		t.Errorf("%+v, %+v, %v", total, tools, err)
+	}
+}
+
 // A history that cannot be written says so, loses nothing but calls that end
 // meanwhile, and goes on by itself.
 func TestAFolderThatCannotBeWritten(t *testing.T) {
@@ -498,7 +514,7 @@ func TestPressure(t *testing.T) {
 	}
 	close(answer)
 	w.Flush(t.Context())
-	e, err := NewReader(dir, goodKey).Get("AAA-"+strconv.Itoa(calls-1), "")
+	e, _, err := NewReader(dir, goodKey).get("AAA-"+strconv.Itoa(calls-1), "")
 	if err != nil || !e.Has(BodiesLost) || e.Has(HasBodies) {
 		t.Errorf("%+v, %v", e, err)
 	}

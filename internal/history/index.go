@@ -42,7 +42,7 @@ const (
 	rowEnded     = 0  // milliseconds after the first row; never less than in the row before
 	rowNumber    = 4  // of the call in its run
 	rowOffset    = 8  // of the frame
-	rowTook      = 12 // tens of microseconds
+	rowTook      = 12 // tens of microseconds, without the time in which people were asked
 	rowTokensIn  = 16
 	rowTokensOut = 20
 	rowSaved     = 24 // tokens
@@ -124,7 +124,7 @@ func (x *index) add(e *Entry, offset int64) {
 	put(rowEnded, x.last-x.first)
 	put(rowNumber, int64(number))
 	put(rowOffset, offset)
-	put(rowTook, int64(e.Took/tookUnit))
+	put(rowTook, int64((e.Took-e.Timing.Asked)/tookUnit))
 	put(rowTokensIn, int64(e.TokensIn))
 	put(rowTokensOut, int64(e.TokensOut))
 	put(rowSaved, int64(abs(e.TokensSaved)))

@@ -232,12 +232,7 @@ func (r *Reader) find(id string) (*part, int, error) {
 	return nil, 0, errForgotten(id)
 }
 
-// Get returns a call. If caller is not empty, it must be the caller's own.
-func (r *Reader) Get(id, caller string) (Entry, error) {
-	e, _, err := r.get(id, caller)
-	return e, err
-}
-
+// get returns a call. If caller is not empty, it must be the caller's own.
 func (r *Reader) get(id, caller string) (Entry, *sealed, error) {
 	p, i, err := r.find(id)
 	if err != nil {

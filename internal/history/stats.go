@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -22,7 +23,8 @@ type Stat struct {
 
 // Stats returns the sums of the calls that a query selects, over all, and for each
 // tool, the one with the most calls first. Calls of unknown tools are one sum, without
-// a name. Text, After and Limit have no effect.
+// a name. Calls of a tool by its own name and by its name with the server's before it
+// are one sum, under its own. Text, After and Limit have no effect.
 func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, err error) {
 	parts, err := r.parts()
 	if err != nil {
@@ -78,6 +80,21 @@ func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, 
 			s.TokensSaved += w.saved()
 			s.took = append(s.took, w.number(rowTook))
 		}
+	}
+	// A client of one server calls a tool by its own name, others with the server's before it.
+	for k, s := range sums {
+		own, prefixed := strings.CutPrefix(k.tool, k.server+"__")
+		into := sums[key{k.server, own}]
+		if !prefixed || into == nil {
+			continue
+		}
+		into.Calls += s.Calls
+		into.Errors += s.Errors
+		into.TokensIn += s.TokensIn
+		into.TokensOut += s.TokensOut
+		into.TokensSaved += s.TokensSaved
+		into.took = append(into.took, s.took...)
+		delete(sums, k)
 	}
 	for _, s := range sums {
 		slices.Sort(s.took)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"slices"
 	"sync"
 	"time"
@@ -50,6 +51,8 @@ type SessionStore interface {
 	// Session returns the session with a hash. It fails with gateway.CodeNotFound when
 	// there is none.
 	Session(ctx context.Context, hash [sha256.Size]byte) (Session, error)
+	// AllSessions returns all sessions, the one that was used last first.
+	AllSessions(ctx context.Context) ([]Session, error)
 	// AddSession adds a session, and removes those that the limits do not keep.
 	AddSession(ctx context.Context, session Session, limits SessionLimits) error
 	// NoteSession writes down when a session was used.
@@ -197,6 +200,7 @@ func (s *Sessions) Verify(ctx context.Context, secret string) (gateway.Identity,
 	if err == nil && now.Sub(session.UsedAt) >= noteSessionEvery {
 		s.note(ctx, session, now)
 	}
+	id.Page = err == nil
 	return id, err
 }
 
@@ -264,6 +268,81 @@ func (s *Sessions) End(ctx context.Context, secret string) error {
 	hash := sha256.Sum256([]byte(secret))
 	s.forget(hash)
 	return s.store.EndSession(ctx, hash)
+}
+
+// SignedIn is a browser that has signed in.
+type SignedIn struct {
+	// ID names the session. It tells nothing about the secret or its hash.
+	ID string
+	// Client is whose rights the session has.
+	Client string
+	// CreatedAt, UsedAt and EndsAt are when the browser signed in, when it was last used,
+	// about, and when the session ends unless it is used.
+	CreatedAt, UsedAt, EndsAt time.Time
+	// Current is set for the session that the list was asked with.
+	Current bool
+}
+
+// List returns the browsers that have signed in, the one that was used last first. secret
+// is that of the session that asks; empty if none does.
+func (s *Sessions) List(ctx context.Context, secret string) ([]SignedIn, error) {
+	all, err := s.store.AllSessions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, current := s.clock(), sha256.Sum256([]byte(secret))
+	list := []SignedIn{}
+	for _, one := range all {
+		id, err := s.tokens.identify(ctx, one.Token)
+		if one.ended(now) || err != nil && gateway.AsError(err).Code == gateway.CodeUnauthenticated {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		ends := one.CreatedAt.Add(SessionLife)
+		if idle := one.UsedAt.Add(sessionIdle); idle.Before(ends) {
+			ends = idle
+		}
+		list = append(list, SignedIn{
+			ID: one.publicID(), Client: id.ClientID, CreatedAt: one.CreatedAt, UsedAt: one.UsedAt, EndsAt: ends, Current: one.Hash == current,
+		})
+	}
+	return list, nil
+}
+
+// publicID returns the name of the session. The hash must stay here: whoever has it could
+// look for the secret.
+func (s *Session) publicID() string {
+	sum := sha256.Sum256(append([]byte("genkan session\x00"), s.Hash[:]...))
+	return hex.EncodeToString(sum[:8])
+}
+
+// EndID ends the session with an ID. It fails with gateway.CodeNotFound if there is none.
+func (s *Sessions) EndID(ctx context.Context, id string) error {
+	n, err := s.endThose(ctx, func(one *Session) bool { return one.publicID() == id })
+	if err == nil && n == 0 {
+		err = gateway.Errorf(gateway.CodeNotFound, "there is no session %q; it may have ended by itself", gateway.Short(id))
+	}
+	return err
+}
+
+// EndOthers ends all sessions but the one with a secret, and returns how many it ended.
+func (s *Sessions) EndOthers(ctx context.Context, secret string) (int, error) {
+	current := sha256.Sum256([]byte(secret))
+	return s.endThose(ctx, func(one *Session) bool { return one.Hash != current })
+}
+
+func (s *Sessions) endThose(ctx context.Context, which func(*Session) bool) (ended int, err error) {
+	all, err := s.store.AllSessions(ctx)
+	for i := range all {
+		if err == nil && which(&all[i]) {
+			s.forget(all[i].Hash)
+			err = s.store.EndSession(ctx, all[i].Hash)
+			ended++
+		}
+	}
+	return ended, err
 }
 
 func sessionEnded() error {

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"maps"
 	"slices"
@@ -35,6 +36,14 @@ func (m *memorySessions) Session(_ context.Context, hash [sha256.Size]byte) (Ses
 		return Session{}, gateway.Errorf(gateway.CodeNotFound, "there is no such session")
 	}
 	return found, nil
+}
+
+func (m *memorySessions) AllSessions(context.Context) ([]Session, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := slices.Collect(maps.Values(m.kept))
+	slices.SortFunc(all, func(a, b Session) int { return b.UsedAt.Compare(a.UsedAt) })
+	return all, nil
 }
 
 func (m *memorySessions) AddSession(_ context.Context, session Session, limits SessionLimits) error {
@@ -104,6 +113,43 @@ func (b *browsers) is(secret gateway.Secret, client string) {
 		b.t.Errorf("the session is of %+v, %v; want %s", id, err, client)
 	case client == "" && (err == nil || gateway.AsError(err).Code != gateway.CodeUnauthenticated || !strings.Contains(err.Error(), "genkan ui")):
 		b.t.Errorf("the session is of %+v, %v; want nobody, and what to do", id, err)
+	}
+}
+
+// A person sees which browsers have signed in, and ends the session of one or of all
+// others. The list gives nothing away that a cookie could be made of.
+func TestBrowsersAreListedAndSignedOut(t *testing.T) {
+	b := openSessions(t)
+	signIn := func() gateway.Secret {
+		code, _ := b.NewCode()
+		b.now = b.now.Add(time.Minute)
+		return b.redeem(code)
+	}
+	first, second, third := signIn(), signIn(), signIn()
+	list, err := b.List(t.Context(), second.Reveal())
+	if err != nil || len(list) != 3 || list[0].Current || !list[1].Current || list[2].Current {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	hash := sha256.Sum256([]byte(second.Reveal()))
+	if one := list[1]; one.Client != AdminClient || one.CreatedAt.IsZero() || !one.EndsAt.Equal(one.UsedAt.Add(sessionIdle)) ||
+		strings.Contains(hex.EncodeToString(hash[:]), one.ID) {
+		t.Errorf("%+v", one)
+	}
+	if err := b.EndID(t.Context(), list[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	b.is(third, "")
+	if err := b.EndID(t.Context(), list[0].ID); err == nil || gateway.AsError(err).Code != gateway.CodeNotFound {
+		t.Errorf("it ends twice: %v", err)
+	}
+	if n, err := b.EndOthers(t.Context(), second.Reveal()); n != 1 || err != nil {
+		t.Errorf("%d others have ended, %v", n, err)
+	}
+	b.is(first, "")
+	b.is(second, AdminClient)
+	b.now = b.now.Add(sessionIdle)
+	if list, err := b.List(t.Context(), ""); len(list) != 0 || err != nil {
+		t.Errorf("a session that has ended is in %+v, %v", list, err)
 	}
 }
 

@@ -164,6 +164,21 @@ func (k *Tokens) tellChanged(operation, name string) {
 // List lists the tokens by name.
 func (k *Tokens) List(ctx context.Context) ([]Token, error) { return k.store.Tokens(ctx) }
 
+// NameSince returns since when a client has its name, which is when its token was made.
+// It is zero for local clients, which have no token.
+func (k *Tokens) NameSince(ctx context.Context, who gateway.Identity) (time.Time, error) {
+	if who.IsLocal() {
+		return time.Time{}, nil
+	}
+	tokens, err := k.List(ctx)
+	for _, t := range tokens {
+		if t.Name == who.ClientID {
+			return t.CreatedAt, err
+		}
+	}
+	return k.clock(), err // it was revoked a moment ago
+}
+
 // Revoke takes a token back. When it returns nil, this process refuses the
 // token; others do within a second.
 func (k *Tokens) Revoke(ctx context.Context, name string) error {

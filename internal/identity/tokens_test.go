@@ -351,6 +351,24 @@ func TestRevokeAndList(t *testing.T) {
 	})
 }
 
+// A client has its name since its token was made. One whose token was revoked has it no
+// more.
+func TestNameSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := NewTokens(&memory{}, adminSecret, time.Now)
+		made, _, err := k.Add(t.Context(), "editor", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Hour)
+		for who, want := range map[string]time.Time{"editor": made.CreatedAt, "revoked": time.Now(), "local:cursor": {}} {
+			if got, err := k.NameSince(t.Context(), gateway.Identity{ClientID: who}); err != nil || !got.Equal(want) {
+				t.Errorf("%s: since %s, %v", who, got, err)
+			}
+		}
+	})
+}
+
 func TestFloodOfBadTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}

@@ -17,10 +17,10 @@ var jaConfig = map[string]string{
 	// The file as a whole.
 	"the file":                       "ファイルの最上位",
 	"the file is not valid JSON":     "ファイルが正しい JSON ではありません",
-	"the file is not valid JSON: %s": "ファイルが正しい JSON ではありません: %s",
+	"the file is not valid JSON: %s": "ファイルが正しい JSON ではありません：%s",
 	"the file is not valid YAML":     "ファイルが正しい YAML ではありません",
-	"the file is not valid YAML: %s": "ファイルが正しい YAML ではありません: %s",
-	"the file is not valid YAML: a tab stands here; indent with spaces":                  "ファイルが正しい YAML ではありません: タブがあります。字下げには空白を使ってください",
+	"the file is not valid YAML: %s": "ファイルが正しい YAML ではありません：%s",
+	"the file is not valid YAML: a tab stands here; indent with spaces":                  "ファイルが正しい YAML ではありません：タブがあります。字下げには空白を使ってください",
 	"the file cannot be read as YAML":                                                    "ファイルを YAML として読み取れません",
 	"the file is larger than 4 MiB, which no configuration needs":                        "ファイルが 4 MiB を超えています。設定にこの大きさは必要ありません",
 	"the file is not UTF-8 text; save it as UTF-8":                                       "ファイルが UTF-8 のテキストではありません。UTF-8 で保存してください",
@@ -89,9 +89,9 @@ var jaConfig = map[string]string{
 	// Variables.
 	"has a ${ without its }; write $${ for the two characters themselves":                                                          "${ に対応する } がありません。文字としての ${ は $${ と書いてください",
 	"has a ${…} that is not ${NAME}, ${NAME:-default}, ${env:NAME} or ${secret:NAME}; write $${ for the two characters themselves": "の ${…} が ${NAME}、${NAME:-既定値}、${env:NAME}、${secret:NAME} のいずれの形でもありません。この 2 文字そのものを書くには $${ としてください",
-	"refers to a secret whose name is not letters, digits, '.', '_' and '-', at most %d":                                           "が参照する秘密の値の名前は、英数字と '.'、'_'、'-' からなる %d 文字以内でなければなりません",
-	"uses the secret %s, which cannot be read: %s":                                                                                 "は秘密の値 %s を使いますが、読み取れません: %s",
-	"uses the secret %s, which is not kept here; run `genkan secrets set %s`":                                                      "は秘密の値 %s を使いますが、登録されていません。`genkan secrets set %s` を実行してください",
+	"refers to a secret whose name is not letters, digits, '.', '_' and '-', at most %d":                                           "が参照するシークレットの名前は、英数字と '.'、'_'、'-' からなる %d 文字以内でなければなりません",
+	"uses the secret %s, which cannot be read: %s":                                                                                 "はシークレット %s を使いますが、読み取れません：%s",
+	"uses the secret %s, which is not kept here; run `genkan secrets set %s`":                                                      "はシークレット %s を使いますが、登録されていません。`genkan secrets set %s` を実行してください",
 	"has a variable inside the default of another, which is not read here":                                                         "変数の既定値の中に別の変数があります。この書き方は使えません",
 	"uses ${workspaceFolder}, which works in command, args, env and cwd only":                                                      "${workspaceFolder} は command、args、env、cwd でのみ使えます",
 	"uses the variable %s, which is not set; set it, run `genkan secrets set %s`, or give a default: ${%s:-default}":               "は変数 %s を使いますが、設定されていません。変数を設定するか、`genkan secrets set %s` を実行するか、既定値 ${%s:-default} を書いてください",
@@ -124,5 +124,5 @@ var jaConfig = map[string]string{
 	"there are none": "サーバーは 1 つもありません",
 	"must be an absolute path, or one that begins with ~/":                                         "は絶対パスか、~/ で始まるパスにしてください",
 	"%s must be a number of tokens in digits, %d or more, or off":                                  "%s には %d 以上のトークン数を数字で、または off を指定してください",
-	"%s must not be %s: genkan itself has tools of this name; choose another one, such as staging": "%s に %s は使えません。genkan 自身がこの名前のツールを持っています。staging など別の名前にしてください",
+	"%s must not be %s: genkan itself has tools of this name; choose another one, such as staging": "%s に %s は使えません。Genkan 自身がこの名前のツールを持っています。staging など別の名前にしてください",
 }

@@ -2,16 +2,16 @@ package lang
 
 // What is said about embeddings.
 var jaEmbed = map[string]string{
-	"the embeddings endpoint cannot be reached; see whether it runs, and check %s.url in the configuration": "埋め込みのエンドポイントに接続できません。動いているかを確かめ、設定の %s.url を確認してください",
-	"the embeddings endpoint answers with status %d: %s":                                                    "埋め込みのエンドポイントがステータス %d を返しました: %s",
+	"the embeddings endpoint cannot be reached; see whether it runs, and check %s.url in the configuration": "エンベディングのエンドポイントに接続できません。動いているかを確かめ、設定の %s.url を確認してください",
+	"the embeddings endpoint answers with status %d: %s":                                                    "エンベディングのエンドポイントがステータス %d を返しました：%s",
 	"check %s.url in the configuration":                                                                     "設定の %s.url を確認してください",
 	"check %s.apiKey in the configuration":                                                                  "設定の %s.apiKey を確認してください",
 	"check url, kind and model of %s in the configuration; Ollama needs the model pulled":                   "設定の %s の url、kind、model を確認してください。Ollama では先にモデルを pull する必要があります",
 	"check model and dimensions of %s in the configuration":                                                 "設定の %s の model と dimensions を確認してください",
 	"it has had enough for now; it is tried again later":                                                    "リクエストが多すぎます。後でもう一度試します",
 	"it is in trouble; its own log tells why":                                                               "エンドポイント側の障害です。原因はそのログで確認してください",
-	"the embeddings endpoint is not what was expected: %s; check kind and model of %s in the configuration": "埋め込みのエンドポイントの応答が想定と違います: %s。設定の %s の kind と model を確認してください",
-	"it does not answer with embeddings":                                                                    "埋め込みの形式の応答ではありません",
+	"the embeddings endpoint is not what was expected: %s; check kind and model of %s in the configuration": "エンベディングのエンドポイントの応答が想定と違います：%s。設定の %s の kind と model を確認してください",
+	"it does not answer with embeddings":                                                                    "エンベディングの形式の応答ではありません",
 	"it gives another number of vectors than there are texts":                                               "ベクトルの数がテキストの数と一致しません",
 	"it gives a vector that is empty or no direction":                                                       "空のベクトル、または向きのないベクトルが含まれています",
 	"it gives vectors of different lengths":                                                                 "長さの異なるベクトルが含まれています",

@@ -16,8 +16,8 @@ var jaHistory = map[string]string{
 	"calls are not kept: the disk is full":  "ディスクに空きがないため、呼び出しを記録できません",
 	"what is sent and received is not kept": "送受信した内容を記録できません",
 	"calls are not kept":                    "呼び出しを記録できません",
-	"what is sent and received is not kept: the key of the vault cannot be had: %s": "保管庫の鍵が使えないため、送受信した内容を記録できません: %s",
-	"calls are not kept: %s": "呼び出しを記録できません: %s",
+	"what is sent and received is not kept: the key of the vault cannot be had: %s": "保管庫の鍵が使えないため、送受信した内容を記録できません：%s",
+	"calls are not kept: %s": "呼び出しを記録できません：%s",
 	"%s must be a time such as 2026-11-15T14:00:00Z, or an age such as 10m, 2h or 7d, is %q": "%s には 2026-11-15T14:00:00Z のような時刻か、10m・2h・7d のような経過時間を指定してください（現在の値 %q）",
 	"until is earlier than since, so no call can be between them":                            "until が since より前なので、その間の呼び出しはありません",
 
@@ -46,25 +46,25 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
   genkan calls tail                      終わった呼び出しをその場で表示
 
 設定（record）で変えないかぎり、呼び出しは 7 日間残ります。送受信した内容が残るのは
-このマシンのユーザー自身のクライアントの分で、暗号化され、秘密を除いて表示されます。`,
+このマシンのユーザー自身のクライアントの分で、暗号化され、シークレットを除いて表示されます。`,
 	"only calls whose arguments, answer or error contain this `text`":                                                     "引数・応答・エラーにこの文字列（`text`）を含む呼び出しのみ",
 	"how many calls to show (`number`)":                                                                                   "表示する呼び出しの数（`number`）",
 	"only calls of this `client` or program":                                                                              "このクライアント（`client`）またはプログラムの呼び出しのみ",
 	"only calls of this `server`":                                                                                         "このサーバー（`server`）の呼び出しのみ",
 	"only calls of this `tool`":                                                                                           "このツール（`tool`）の呼び出しのみ",
-	"only calls with this `outcome`: ok, error, tool_error, timeout or another":                                           "この結果（`outcome`）の呼び出しのみ: ok、error、tool_error、timeout など",
+	"only calls with this `outcome`: ok, error, tool_error, timeout or another":                                           "この結果（`outcome`）の呼び出しのみ：ok、error、tool_error、timeout など",
 	"only calls that failed, as --outcome error":                                                                          "失敗した呼び出しのみ（--outcome error と同じ）",
-	"only calls that took at least this `time`, such as 500ms":                                                            "この時間（`time`）以上かかった呼び出しのみ（例: 500ms）",
-	"only calls since this `time`: 10m, 2h, 7d, 2026-11-15 or 2026-11-15T14:00:00Z":                                       "この時刻（`time`）以降の呼び出しのみ: 10m、2h、7d、2026-11-15、2026-11-15T14:00:00Z",
+	"only calls that took at least this `time`, such as 500ms":                                                            "この時間（`time`）以上かかった呼び出しのみ（例：500ms）",
+	"only calls since this `time`: 10m, 2h, 7d, 2026-11-15 or 2026-11-15T14:00:00Z":                                       "この時刻（`time`）以降の呼び出しのみ：10m、2h、7d、2026-11-15、2026-11-15T14:00:00Z",
 	"only calls until this `time`":                                                                                        "この時刻（`time`）以前の呼び出しのみ",
 	"give either --outcome, or --errors, which is --outcome error":                                                        "--outcome と --errors はどちらか一方を指定してください（--errors は --outcome error と同じです）",
 	"--slower must be a time such as 500ms or 2s":                                                                         "--slower には 500ms や 2s のような時間を指定してください",
 	"--%s must be an age such as 10m, 2h or 7d, a day such as 2026-11-15, or a time such as 2026-11-15T14:00:00Z, not %q": "--%s には 10m・2h・7d のような経過時間、2026-11-15 のような日付、または 2026-11-15T14:00:00Z のような時刻を指定してください。%q は使えません",
 	"--limit must be at least 1":                                                                                          "--limit は 1 以上でなければなりません",
 	"Calls that ended before %s were not searched.":                                                                       "%s より前に終わった呼び出しは検索していません。",
-	"searching, back to %s: %d found; Ctrl-C ends it":                                                                     "%s まで遡って検索中: %d 件。Ctrl-C で終了",
+	"searching, back to %s: %d found; Ctrl-C ends it":                                                                     "%s まで遡って検索中：%d 件。Ctrl-C で終了",
 	"No call fits. `genkan calls` without filters lists all, and `genkan calls --help` explains the filters.":             "条件に合う呼び出しはありません。条件なしの `genkan calls` ですべてを一覧できます。条件の説明は `genkan calls --help` にあります。",
-	"No call has been made yet. `genkan connect` lets an editor call through genkan, and `genkan call TOOL` calls a tool from here.": "呼び出しはまだありません。`genkan connect` でエディターの呼び出しが genkan を通るようになります。`genkan call TOOL` でここからツールを呼び出せます。",
+	"No call has been made yet. `genkan connect` lets an editor call through genkan, and `genkan call TOOL` calls a tool from here.": "呼び出しはまだありません。`genkan connect` でエディターの呼び出しが Genkan を通るようになります。`genkan call TOOL` でここからツールを呼び出せます。",
 	"TIME":      "時刻",
 	"OUTCOME":   "結果",
 	"MS":        "ミリ秒",
@@ -72,8 +72,8 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
 	"ARGUMENTS": "引数",
 	"There are older ones: --limit %d shows more.":                "これより古い呼び出しがあります。--limit %d でさらに表示できます。",
 	"Calls are not kept: the configuration says \"record: off\".": "呼び出しは記録されません。設定が \"record: off\" になっています。",
-	"Since %s: %s. `genkan doctor` says what mends it.":           "%s から: %s。対処は `genkan doctor` で確認できます。",
-	"Calls that are missing since genkan started: %d.":            "genkan の起動以後、記録できなかった呼び出し: %d 件。",
+	"Since %s: %s. `genkan doctor` says what mends it.":           "%s から：%s。対処は `genkan doctor` で確認できます。",
+	"Calls that are missing since genkan started: %d.":            "Genkan の起動以後、記録できなかった呼び出し：%d 件。",
 	"Sum up calls for each tool":                                  "呼び出しをツールごとに集計する",
 	`Sum up the calls of the last 24 hours, or since another --since, for each tool:
 how many, how many failed, how long half of them (P50) and 95 of 100 (P95) took at
@@ -97,7 +97,7 @@ sent and received, without secrets. ID is that of ` + "`" + `genkan calls` + "`"
 the log; "last" is the last call, and last~2 the one two before it.
 
 On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを表示します。誰が何を呼び出し、どうなり、どこに時間がかかったか、続いて送受信した
-内容を、秘密を除いて表示します。ID は ` + "`" + `genkan calls` + "`" + ` の ID で、ログの request_id と同じです。
+内容を、シークレットを除いて表示します。ID は ` + "`" + `genkan calls` + "`" + ` の ID で、ログの request_id と同じです。
 "last" は最後の呼び出し、last~2 はその 2 つ前です。
 
 端末では、画面に収まらない内容を $PAGER で表示します。`,
@@ -105,10 +105,10 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 	"%q is no call; give an ID of `genkan calls`, or last, or last~2": "%q は呼び出しではありません。`genkan calls` の ID か、last、last~2 を指定してください",
 	"there are no calls yet; `genkan call TOOL` makes one":            "呼び出しはまだありません。`genkan call TOOL` で呼び出せます",
 	"the history has %d calls; `genkan calls` lists them":             "履歴にある呼び出しは %d 件です。`genkan calls` で一覧できます",
-	"Error: %s": "エラー: %s",
+	"Error: %s": "エラー：%s",
 	"Sent":      "送信",
 	"Received":  "受信",
-	"Secrets were taken out, by these rules: %s.":                                                         "次の規則により、秘密を取り除きました: %s。",
+	"Secrets were taken out, by these rules: %s.":                                                         "次の規則により、シークレットを取り除きました：%s。",
 	"(cut here: the whole had %s bytes)":                                                                  "（以下省略。全体は %s バイトでした）",
 	"%s called %s at %s and got an answer after %s: %s; about %s tokens in, %s out.":                      "%s は %s を %s に呼び出し、%s で応答を受け取りました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
 	"%s called %s at %s, and the tool reported an error after %s: %s; about %s tokens in, %s out.":        "%s は %s を %s に呼び出し、%s でツールがエラーを報告しました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
@@ -120,7 +120,7 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 	"%s in the queue":  "待ち行列で %s",
 	"%s in workflows":  "ワークフローで %s",
 	"%s waiting for the answer to a question": "質問への回答待ちで %s",
-	"%s in genkan":                   "genkan で %s",
+	"%s in genkan":                   "Genkan で %s",
 	"Call %s":                        "呼び出し %s",
 	", from %s":                      "、プログラム %s",
 	", over %s":                      "、経路 %s",
@@ -128,28 +128,28 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 	", a part of call %s":            "、呼び出し %s の一部",
 	", sent %d times":                "、%d 回送信",
 	"(and more, which --json shows)": "（ほかの項目は --json で表示できます）",
-	"Structured:":                    "構造化された内容:",
+	"Structured:":                    "構造化された内容：",
 	"Show calls as they end":         "終わった呼び出しをその場で表示する",
 	`Show each call of the running genkan when it ends, until Ctrl-C: when it began, who
 called what, how it went, how long it took, and its ID for ` + "`" + `genkan calls show` + "`" + `. On a
 terminal the last line shows the calls that are running. --json prints one object a
-line.`: `動いている genkan の呼び出しを、終わるたびに表示します。Ctrl-C で終了します。開始時刻、
+line.`: `動いている Genkan の呼び出しを、終わるたびに表示します。Ctrl-C で終了します。開始時刻、
 呼び出し元、ツール、結果、所要時間、` + "`" + `genkan calls show` + "`" + ` に使う ID を表示します。端末では、
 最後の行に実行中の呼び出しを表示します。--json では 1 行に 1 つのオブジェクトを出力します。`,
 	"Waiting for calls; Ctrl-C ends it.":                      "呼び出しを待っています。Ctrl-C で終了します。",
 	"also show when calls begin":                              "呼び出しの開始も表示する",
 	"Some calls were missed here; `genkan calls` lists them.": "ここで一部の呼び出しを表示できませんでした。`genkan calls` で一覧できます。",
 	"begins":         "開始",
-	"%d running: %s": "%d 件を実行中: %s",
+	"%d running: %s": "%d 件を実行中：%s",
 	"which tools come first, by the highest `figure`: calls, errors, p50, p95 or tokens": "先に表示するツール。大きい順に並べる `figure`: calls、errors、p50、p95、tokens",
-	"--sort must be calls, errors, p50, p95 or tokens, not %q":                           "--sort には calls、errors、p50、p95、tokens のいずれかを指定してください（指定された値: %q）",
+	"--sort must be calls, errors, p50, p95 or tokens, not %q":                           "--sort には calls、errors、p50、p95、tokens のいずれかを指定してください（指定された値：%q）",
 	"ERROR":                "エラー",
 	"(unknown)":            "（不明）",
 	"%s must be on or off": "%s には on か off を指定してください",
 	"SAVED":                "節約",
 	"The answer was stored and its outline returned, which saved about %s tokens.":     "応答を保存して概要を返したため、約 %s トークンを節約しました。",
 	"show the outline that an agent gets of an answer with more than so many `tokens`": "応答が指定した `トークン数` を超えるとき、エージェントに返る概要を表示します",
-	"%s must be one of %s, is %q":      "%s は次のいずれかでなければなりません: %s（現在の値 %q）",
+	"%s must be one of %s, is %q":      "%s は次のいずれかでなければなりません：%s（現在の値 %q）",
 	"by must be server or tool, is %q": "by には server か tool を指定してください（現在の値 %q）",
 	"step is too short: %d seconds would make %d steps of that time, and %d is the most; take at least %d seconds, or a later since": "step が短すぎます。%d 秒では %d 区間になりますが、上限は %d 区間です。%d 秒以上にするか、since を後の時刻にしてください",
 	"It read about %s tokens of a stored answer.": "保存された応答のうち、約 %s トークンを読みました。",

@@ -3,8 +3,8 @@ package lang
 // jaMessages are the words of gateway and jsonrpc: what is wrong with a
 // message, whoever sent it.
 var jaMessages = map[string]string{
-	"something went wrong inside genkan; its log has the details":              "genkan の内部で問題が起きました。詳細は genkan のログにあります",
-	"something went wrong inside genkan; its log has the details under %s":     "genkan の内部で問題が起きました。詳細は genkan のログの %s にあります",
+	"something went wrong inside genkan; its log has the details":              "Genkan の内部で問題が起きました。詳細は Genkan のログにあります",
+	"something went wrong inside genkan; its log has the details under %s":     "Genkan の内部で問題が起きました。詳細は Genkan のログの %s にあります",
 	"the call took longer than it may":                                         "呼び出しが制限時間を超えました",
 	"the call was canceled":                                                    "呼び出しはキャンセルされました",
 	"too many large calls of this client are under way; try again in a moment": "このクライアントの大きな呼び出しが多数実行中です。少し待ってからもう一度試してください",
@@ -15,7 +15,7 @@ var jaMessages = map[string]string{
 
 	"%s (at byte %d)":                                        "%s（%d バイト目）",
 	"%s differs from \"%s\" only in case":                    "キー %s は \"%s\" と大文字・小文字だけが異なります",
-	"a key stands twice: %s":                                 "キーが重複しています: %s",
+	"a key stands twice: %s":                                 "キーが重複しています：%s",
 	"\"_meta\" stands twice":                                 "\"_meta\" が重複しています",
 	"\"isError\" stands twice":                               "\"isError\" が重複しています",
 	"\"resultType\" stands twice":                            "\"resultType\" が重複しています",
@@ -49,4 +49,5 @@ var jaMessages = map[string]string{
 	"the message nests too deep":                             "メッセージの入れ子が深すぎます",
 	"there is more after the end of the message":             "メッセージの終わりの後に余分な内容があります",
 	"an object has more than %d keys here":                   "ここのオブジェクトのキーが %d 個を超えています",
+	"%gs":                                                    "%g 秒",
 }

@@ -2,6 +2,7 @@ package lang
 
 import (
 	"testing"
+	"time"
 
 	"genkan/internal/gateway"
 )
@@ -29,13 +30,19 @@ func TestSaying(t *testing.T) {
 		"an error, and the one inside it": {
 			func(l Language) string { return l.Error(down) },
 			"server one is down: its process ended with exit status 3; next try in 1s. `genkan servers one` shows its last output",
-			"サーバー one は停止しています: プロセスが終了しました（exit status 3）。1s 後に再試行します。最後の出力は `genkan servers one` で確認できます",
+			"サーバー one は停止しています：プロセスが終了しました（exit status 3）。1s 後に再試行します。最後の出力は `genkan servers one` で確認できます",
 		},
 		"values in another order": {
 			func(l Language) string {
 				return l.Sprintf("unknown key %s in %s; %s", `"a"`, "b", gateway.Textf("did you mean %q?", "c"))
 			},
 			`unknown key "a" in b; did you mean "c"?`, `b の "a" は不明なキーです。もしかして "c" ですか？`,
+		},
+		"a duration": {
+			func(l Language) string {
+				return l.Text(gateway.Textf("started %s ago, has not listed its tools yet", 23*time.Second))
+			},
+			"started 23s ago, has not listed its tools yet", "23 秒 前に起動し、ツールの一覧がまだ返されていません",
 		},
 		"a text": {
 			func(l Language) string { return l.Text(gateway.Textf("it was stopped")) },

@@ -19,6 +19,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
 	"genkan/internal/n8n"
+	"genkan/internal/testkit"
 	"genkan/internal/testkit/n8nfake"
 	"genkan/internal/tokens"
 )
@@ -135,9 +136,8 @@ func TestASlowInstanceIsGivenUpAndNotedInItsHealth(t *testing.T) {
 	if h := s.Health(); !h.Down || !strings.Contains(h.Problem.String(), fake.URL) {
 		t.Errorf("%+v", h)
 	}
-	if err := s.Check(t.Context()); err != nil {
-		t.Error(err)
-	}
+	// On a busy machine the fake itself may need longer than the client's patience.
+	testkit.Eventually(t, func() bool { return s.Check(t.Context()) == nil }, "the instance answers in time")
 	if h := s.Health(); h.Down {
 		t.Errorf("still down: %s", h.Problem)
 	}

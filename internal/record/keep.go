@@ -47,7 +47,7 @@ func (r *Recorder) Run() string { return r.run }
 // resolves names. A call that becomes another one is not announced: the other is.
 func (r *Recorder) Begin(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if r.keeper.started != nil && !gateway.IsForwarder(call.Tool.Source) {
+		if r.keeper.started != nil && !call.Browsing && !gateway.IsForwarder(call.Tool.Source) {
 			e := r.facts(call, time.Now())
 			r.keeper.started(&e)
 		}
@@ -60,7 +60,7 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 	if call.Parent != nil && call.Included {
 		call.Parent.Forwarded = true
 	}
-	if call.Forwarded || r.keeper.keeping == nil {
+	if call.Forwarded || call.Browsing || r.keeper.keeping == nil {
 		return
 	}
 	e := r.facts(call, began)

@@ -43,6 +43,26 @@ func TestCallsThatCallsMake(t *testing.T) {
 	}
 }
 
+// What a person looks up in the web UI is announced to nobody and kept nowhere.
+func TestBrowsingIsNoCall(t *testing.T) {
+	announced := 0
+	count := func(*history.Entry) { announced++ }
+	r, h, _ := recorder(resolved(&gateway.Result{Raw: []byte(`{}`)}, nil))
+	r.Keep(func() Keeping { return Keeping{} }, count, count)
+	begin := r.Begin(h)
+	for _, browsing := range []bool{true, false} {
+		call := newCall()
+		call.Browsing = browsing
+		call.Tool = &gateway.Tool{Name: "t", Exposed: "srv__t", Source: source("srv")}
+		if _, err := begin.Handle(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		if browsing && announced != 0 || !browsing && announced != 2 {
+			t.Errorf("browsing %v: announced %d times", browsing, announced)
+		}
+	}
+}
+
 // What a model pays for an image is not what its base64 would cost as a text.
 func TestTokensOfBinaryAnswers(t *testing.T) {
 	data := make([]byte, 300_000)

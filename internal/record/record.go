@@ -1,6 +1,9 @@
 // Package record writes one line in the log, updates the metrics and adds an entry to
 // the call history for each call. It is the first step of the corridor, so it also
 // sees calls that later steps refuse. It never logs arguments.
+//
+// The registry of metrics is here, too. Workflows count their runs themselves;
+// MeasureWorkflows makes metrics of that.
 package record
 
 import (

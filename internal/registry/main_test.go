@@ -89,7 +89,7 @@ func newFixtureIn(t testing.TB, dir, file string) *fixture {
 	f.Registry = New(ctx, Options{
 		Store: f.store, Vault: f.vault, Log: log, LookupEnv: func(string) (string, bool) { return "", false },
 		ConfigFile: f.file(), Config: f.inForce, InForce: f.storedInForce,
-		Reloading: &f.reloading, Apply: f.apply, Reload: f.reload,
+		Reloading: &f.reloading, Apply: f.apply, Reload: f.reload, ParseFile: f.parse,
 		Probe: func(ctx context.Context, s config.Server) Probe { return f.probe(ctx, s) },
 	})
 	t.Cleanup(func() {
@@ -139,6 +139,10 @@ func (f *fixture) apply(registered []config.StoredServer, commit func(*config.Co
 	defer f.mu.Unlock()
 	f.config, f.stored = cfg, registered
 	return nil
+}
+
+func (f *fixture) parse(ctx context.Context, contents []byte, registered []config.StoredServer) (*config.Config, error) {
+	return config.Parse(contents, f.file(), config.Sources{Stored: registered, Secret: SecretLookup(ctx, f.vault)}, config.Flags{})
 }
 
 func (f *fixture) reload() error {

@@ -1,10 +1,12 @@
 package registry
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"genkan/internal/gateway"
+	"genkan/internal/vault"
 )
 
 func TestNamesOfSecrets(t *testing.T) {
@@ -19,5 +21,26 @@ func TestNamesOfSecrets(t *testing.T) {
 		if err != nil && (gateway.AsError(err).Code != gateway.CodeInvalid || !strings.Contains(err.Error(), "128")) {
 			t.Errorf("%q: %v", name, err)
 		}
+	}
+}
+
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	v := vault.NewFile(filepath.Join(t.TempDir(), "vault"), nil)
+	if err := v.Save(t.Context(), SecretPrefix+"key", `a"b`); err != nil {
+		t.Fatal(err)
+	}
+	for value, want := range map[string]string{
+		`"${secret:key}"`:  `"a\"b"`,
+		`"${secret:key"`:   `"${secret:key"`,
+		`"x${secret:key}"`: `"x${secret:key}"`,
+		`{"a":1}`:          `{"a":1}`, `7`: `7`, `null`: `null`,
+	} {
+		if got, err := Variable(t.Context(), v, []byte(value)); err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v", value, got, err)
+		}
+	}
+	if _, err := Variable(t.Context(), v, []byte(`"${secret:other}"`)); gateway.AsError(err).Code != gateway.CodeNotFound {
+		t.Errorf("got %v", err)
 	}
 }

@@ -34,8 +34,13 @@ type Options struct {
 	Log   *slog.Logger
 	// LookupEnv finds the environment variables that definitions refer to.
 	LookupEnv func(string) (string, bool)
-	// ConfigFile is the path of the configuration file, for messages.
+	// ConfigFile is the path of the configuration file.
 	ConfigFile string
+	// ForeignFile says that the configuration file is not genkan's own to change.
+	ForeignFile bool
+	// ParseFile reads contents of the configuration file with these registered
+	// servers, without putting them into force.
+	ParseFile func(ctx context.Context, contents []byte, registered []config.StoredServer) (*config.Config, error)
 	// Config returns the configuration in force.
 	Config func() *config.Config
 	// InForce returns the registered servers that Config was read with.
@@ -84,22 +89,22 @@ func (r *Registry) AddServer(ctx context.Context, name string, raw []byte) error
 	if err != nil {
 		return err
 	}
-	return r.change(ctx, name, func(before *config.StoredServer) (definition, error) {
+	return r.change(ctx, name, func(before *config.StoredServer, _ bool) (definition, error) {
 		if before != nil {
-			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; give this one another name, or remove that one first (`genkan servers remove %s`), or change it with PUT /v1/servers/%s", name, name, name)
+			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; give this one another name, or change or remove that one first", name)
 		}
 		return given, given.restoreMasked(name, nil, true)
 	})
 }
 
-// ChangeServer replaces the definition of a registered server, or applies a patch
-// to it. Masked values stand for the values that they were shown for.
+// ChangeServer replaces the definition of a server, or applies a patch to it. Masked
+// values stand for the values that they were shown for.
 func (r *Registry) ChangeServer(ctx context.Context, name string, raw []byte, patch bool) error {
 	given, err := parseDefinition(raw)
 	if err != nil {
 		return err
 	}
-	return r.change(ctx, name, func(before *config.StoredServer) (definition, error) {
+	return r.change(ctx, name, func(before *config.StoredServer, registered bool) (definition, error) {
 		if before == nil {
 			return nil, errNoServer(name)
 		}
@@ -107,7 +112,7 @@ func (r *Registry) ChangeServer(ctx context.Context, name string, raw []byte, pa
 		if err != nil {
 			return nil, err
 		}
-		if err := given.restoreMasked(name, current, true); err != nil {
+		if err := given.restoreMasked(name, current, registered); err != nil {
 			return nil, err
 		}
 		if !patch {
@@ -118,9 +123,10 @@ func (r *Registry) ChangeServer(ctx context.Context, name string, raw []byte, pa
 	})
 }
 
-// RemoveServer removes a registered server and the secrets that only it uses.
+// RemoveServer removes a server. The secrets that only it uses go with it, unless the
+// configuration file declares it: those may have been kept by a person.
 func (r *Registry) RemoveServer(ctx context.Context, name string) error {
-	return r.change(ctx, name, func(before *config.StoredServer) (definition, error) {
+	return r.change(ctx, name, func(before *config.StoredServer, _ bool) (definition, error) {
 		if before == nil {
 			return nil, errNoServer(name)
 		}
@@ -137,17 +143,18 @@ func errNoServer(name string) error {
 	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name))
 }
 
-func (r *Registry) errInFile(name string) error {
-	return gateway.Errorf(gateway.CodeConflict, "server %s is declared in %s, so it can only be changed there", name, r.opt.ConfigFile)
-}
-
 // changeLock is the name of the vault's lock that a change holds.
 const changeLock = "servers"
 
-// change adds, changes or removes a registered server. decide gets the stored
-// server, nil for none, and returns the wanted definition, nil to remove the
-// server. Everything that can be refused is refused before the database changes.
-func (r *Registry) change(ctx context.Context, name string, decide func(before *config.StoredServer) (definition, error)) error {
+// decision gets the present server, nil for none, and returns the wanted definition,
+// nil to remove the server. registered is false for a server of the configuration
+// file.
+type decision func(before *config.StoredServer, registered bool) (definition, error)
+
+// change adds, changes or removes a server, in the database or in the configuration
+// file, wherever it is. Everything that can be refused is refused before anything
+// changes.
+func (r *Registry) change(ctx context.Context, name string, decide decision) error {
 	// Processes with the same data directory take turns: the names chosen for new
 	// secrets must stay free until the server is stored. Waiting for this lock does
 	// not delay reloads.
@@ -158,21 +165,21 @@ func (r *Registry) change(ctx context.Context, name string, decide func(before *
 	defer unlock()
 	r.opt.Reloading.Lock()
 	defer r.opt.Reloading.Unlock()
-	for _, s := range r.opt.Config().Servers {
-		if s.Name == name && !s.Stored {
-			return r.errInFile(name)
-		}
-	}
 	stored, err := r.opt.Store.StoredServers(ctx)
 	if err != nil {
 		return err
+	}
+	for _, s := range r.opt.Config().Servers {
+		if s.Name == name && !s.Stored {
+			return r.changeInFile(ctx, s, stored, decide)
+		}
 	}
 	var before, after *config.StoredServer
 	at := slices.IndexFunc(stored, func(s config.StoredServer) bool { return s.Name == name })
 	if at >= 0 {
 		before = &stored[at]
 	}
-	want, err := decide(before)
+	want, err := decide(before, true)
 	if err != nil {
 		return err
 	}
@@ -208,7 +215,7 @@ func (r *Registry) prepare(ctx context.Context, name string, before *config.Stor
 	if _, err := config.CheckServer(name, want.json(), r.sources(ctx)); err != nil {
 		return nil, nil, err
 	}
-	saved, err = r.saveSecrets(ctx, name, want)
+	saved, err = r.saveSecrets(ctx, name, want, nil)
 	if err != nil {
 		return nil, saved, err
 	}
@@ -249,7 +256,7 @@ func (r *Registry) apply(name string, servers []config.StoredServer, before, aft
 			}
 			for _, s := range cfg.Servers {
 				if s.Name == name { // the file has been edited since the first check
-					return r.errInFile(name)
+					return gateway.Errorf(gateway.CodeConflict, "server %s was declared in %s at the same time; look at it, and try again", name, r.opt.ConfigFile)
 				}
 			}
 			e := gateway.Errorf(gateway.CodeConflict, "server %s cannot be used beside the others: %s", name, unused.Reason)
@@ -263,6 +270,11 @@ func (r *Registry) apply(name string, servers []config.StoredServer, before, aft
 			return after, nil
 		})
 	})
+	return notInOrder(err)
+}
+
+// notInOrder returns the error of a change for an error of the configuration file.
+func notInOrder(err error) error {
 	if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeInvalid {
 		return &gateway.Error{
 			Code: gateway.CodeConflict, Err: e.Err,

@@ -103,13 +103,11 @@ func TestRefusedChangesChangeNothing(t *testing.T) {
 		"wrong name":       {add("Two!", remote("canary-1")), gateway.CodeInvalid, "name", "cannot be the name"},
 		"wrong key":        {add("two", `{"url":"http://127.0.0.1:1/mcp","uri":"x","headers":{"X-Api-Key":"canary-1"}}`), gateway.CodeInvalid, "uri", "uri"},
 		"name in database": {add("one", remote("canary-1")), gateway.CodeConflict, "", "there is a server one already"},
-		"name in file":     {add("file", remote("canary-1")), gateway.CodeConflict, "", "is declared in " + f.file()},
+		"name in file":     {add("file", remote("canary-1")), gateway.CodeConflict, "", "there is a server file already"},
 		"prefix in use": {
 			add("two", `{"url":"http://127.0.0.1:1/mcp","prefix":"one","headers":{"X-Api-Key":"canary-1"}}`),
 			gateway.CodeConflict, "prefix", "cannot be used beside the others",
 		},
-		"change one of the file":   {func() error { return f.ChangeServer(t.Context(), "file", []byte(`{}`), true) }, gateway.CodeConflict, "", "is declared in " + f.file()},
-		"remove one of the file":   {func() error { return f.RemoveServer(t.Context(), "file") }, gateway.CodeConflict, "", "is declared in " + f.file()},
 		"change an unknown server": {func() error { return f.ChangeServer(t.Context(), "two", []byte(`{}`), true) }, gateway.CodeNotFound, "", `no server "two"`},
 		"remove an unknown server": {func() error { return f.RemoveServer(t.Context(), "two") }, gateway.CodeNotFound, "", `no server "two"`},
 		"remove a profile's server": {
@@ -146,7 +144,7 @@ func TestTheFileDeclaresTheServerMeanwhile(t *testing.T) {
 	f := newFixture(t, emptyFile)
 	f.write(`{"mcpServers": {"one": {"url": "http://127.0.0.1:1/mcp"}}}`)
 	err := f.AddServer(t.Context(), "one", []byte(remote("canary-0")))
-	wantRefused(t, err, gateway.CodeConflict, "", "is declared in "+f.file())
+	wantRefused(t, err, gateway.CodeConflict, "", "was declared in "+f.file())
 	f.wantStored(nil)
 	f.wantSecrets(nil)
 }

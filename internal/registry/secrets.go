@@ -2,8 +2,10 @@ package registry
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 
 	"genkan/internal/clients"
 	"genkan/internal/config"
@@ -22,16 +24,46 @@ func SecretLookup(ctx context.Context, vault Vault) func(name string) (gateway.S
 	}
 }
 
+// Variable returns the value of a variable, as JSON. A text ${secret:NAME} stands for a
+// secret; other values are returned as they are.
+func Variable(ctx context.Context, vault Vault, value json.RawMessage) (json.RawMessage, error) {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return value, nil
+	}
+	name, isSecret := strings.CutPrefix(text, "${secret:")
+	name, ends := strings.CutSuffix(name, "}")
+	if !isSecret || !ends {
+		return value, nil
+	}
+	secret, found, err := vault.Load(ctx, SecretPrefix+name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, gateway.Errorf(gateway.CodeNotFound, "there is no secret %s; `genkan secrets set %s` keeps one", gateway.Short(name), gateway.Short(name))
+	}
+	return json.Marshal(secret.Reveal())
+}
+
 // sources are what a definition can refer to.
 func (r *Registry) sources(ctx context.Context) config.Sources {
 	return config.Sources{Env: r.opt.LookupEnv, Secret: SecretLookup(ctx, r.opt.Vault)}
 }
 
 // saveSecrets moves the literal secrets of a definition into the vault, and leaves
-// references in their place. It returns the names of the saved secrets also with
-// an error.
-func (r *Registry) saveSecrets(ctx context.Context, server string, d definition) (saved []string, err error) {
+// references in their place. Those that written has too stay as they are. It returns
+// the names of the saved secrets also with an error.
+func (r *Registry) saveSecrets(ctx context.Context, server string, d, written definition) (saved []string, err error) {
+	there := map[gateway.Secret]bool{}
+	_ = written.clone().replaceSecrets(server, func(l clients.Literal) (string, error) {
+		there[l.Value] = true
+		return l.Value.Reveal(), nil
+	})
 	err = d.replaceSecrets(server, func(l clients.Literal) (string, error) {
+		if there[l.Value] {
+			return l.Value.Reveal(), nil
+		}
 		name, err := r.freeSecretName(ctx, l.Variable)
 		if err != nil {
 			return "", err

@@ -38,6 +38,9 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 }
 
+// EndsEarly is the message about a script whose end comes too early.
+const EndsEarly = "the script ends where it should not: one of its brackets is missing, or one too many"
+
 // MaxSource is how long a script may be, in bytes.
 const MaxSource = 512 << 10
 
@@ -224,7 +227,7 @@ func syntaxError(source string, m api.Message) *SyntaxError {
 	lines := strings.Split(source, "\n")
 	if m.Location.Line > len(lines) {
 		last := len(lines)
-		return &SyntaxError{Line: last, Column: utf8.RuneCountInString(lines[last-1]) + 1, Message: "the script ends where it should not: one of its brackets is missing, or one too many"}
+		return &SyntaxError{Line: last, Column: utf8.RuneCountInString(lines[last-1]) + 1, Message: EndsEarly}
 	}
 	column := m.Location.Column // in bytes
 	if m.Location.Line == 1 {

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 
 	"genkan/internal/clients"
 	"genkan/internal/config"
@@ -21,6 +23,9 @@ type ConnectRequest struct {
 	Clients []string
 	// Aggregate puts one entry, genkan, in place of all of a file's entries.
 	Aggregate bool
+	// Knowledge adds an entry for the knowledge base to the first file of each client
+	// that is no project's, and leaves all others as they are.
+	Knowledge bool
 	// URL makes entries call the URL of a genkan that listens, with a token of the
 	// client's own. Otherwise they start `genkan stdio`.
 	URL bool
@@ -69,7 +74,10 @@ type ConnectedFile struct {
 	Replaced []string
 	// NotImported are entries that genkan has no server for. They stay as they are.
 	NotImported []string
-	Err         error
+	// Diff are the lines of the file that change, with -, + or a space before them.
+	// Secrets are masked.
+	Diff []string
+	Err  error
 
 	file clients.File
 	plan clients.Plan
@@ -115,6 +123,9 @@ func (s *Setup) Connect(ctx context.Context, req ConnectRequest) (ConnectResult,
 	if err != nil {
 		return out, err
 	}
+	if req.Knowledge {
+		files = forKnowledge(files)
+	}
 	for _, f := range files {
 		one, err := c.plan(ctx, f)
 		if err != nil && (len(req.Clients) > 0 || ctx.Err() != nil) {
@@ -142,6 +153,16 @@ func (s *Setup) Connect(ctx context.Context, req ConnectRequest) (ConnectResult,
 		out.Revoked, err = c.revokeUnused(ctx, env, out.Files)
 	}
 	return out, err
+}
+
+// forKnowledge returns the first file of each client that is no project's.
+func forKnowledge(files []clients.File) (first []clients.File) {
+	for _, f := range files {
+		if f.Scope != clients.Project && !slices.ContainsFunc(first, func(other clients.File) bool { return other.Client == f.Client }) {
+			first = append(first, f)
+		}
+	}
+	return first
 }
 
 // filesToConnect returns the files of the requested clients that exist, each once.
@@ -178,7 +199,7 @@ func (s *Setup) newConnector(ctx context.Context, req ConnectRequest) (*connecto
 		return nil, err
 	}
 	c := &connector{Setup: s, req: req, imports: imports}
-	c.base = clients.Plan{Aggregate: req.Aggregate, Bridge: !req.URL, Command: s.opt.Command}
+	c.base = clients.Plan{Aggregate: req.Aggregate, Knowledge: req.Knowledge, Bridge: !req.URL, Command: s.opt.Command}
 	from, err := s.opt.Sources(ctx)
 	if err == nil {
 		c.config, err = s.readConfig(from)
@@ -227,8 +248,13 @@ func (c *connector) plan(ctx context.Context, f clients.File) (ConnectedFile, er
 	if err != nil {
 		return out, err
 	}
-	out.plan.Servers, out.NotImported = c.entriesOf(f, imported)
-	if len(out.plan.Servers) == 0 && !c.req.Aggregate {
+	switch {
+	case !c.req.Knowledge:
+		out.plan.Servers, out.NotImported = c.entriesOf(f, imported)
+		if len(out.plan.Servers) == 0 && !c.req.Aggregate {
+			return out, nil
+		}
+	case slices.ContainsFunc(imported.Leads, clients.Lead.HasKnowledge):
 		return out, nil
 	}
 	shared := f.Scope == clients.Project && !c.req.Project
@@ -259,7 +285,32 @@ func (c *connector) plan(ctx context.Context, f clients.File) (ConnectedFile, er
 			out.tokens = append(out.tokens, l.Token)
 		}
 	}
+	out.Diff = out.masked(imported, diff(inLines(src, changed)))
 	return out, nil
+}
+
+// masked returns lines of the file without the secrets of its servers, the tokens,
+// and whatever else looks like one.
+func (f *ConnectedFile) masked(imported clients.Imported, lines []string) []string {
+	secrets := append(slices.Clone(f.tokens), f.plan.Token)
+	for _, s := range imported.Servers {
+		for _, l := range s.Secrets {
+			secrets = append(secrets, l.Value)
+		}
+	}
+	for i, line := range lines {
+		for _, secret := range secrets {
+			if secret != "" {
+				quoted := strings.Trim(strconv.Quote(secret.Reveal()), `"`) // as a file may have it
+				line = strings.NewReplacer(secret.Reveal(), "***", quoted, "***").Replace(line)
+			}
+		}
+		if line != "…" {
+			line = line[:1] + clients.Mask(line[1:])
+		}
+		lines[i] = line
+	}
+	return lines
 }
 
 // entriesOf returns the file's entries that genkan has a server for, with its
@@ -313,6 +364,9 @@ func (c *connector) needsToken(f clients.File) bool { return !f.Bridged() && !c.
 func (f *ConnectedFile) entries(imported clients.Imported) []ConnectedEntry {
 	if f.plan.Aggregate {
 		return []ConnectedEntry{{Name: clients.OwnClient, To: f.leadsTo("")}}
+	}
+	if f.plan.Knowledge {
+		return []ConnectedEntry{{Name: clients.KnowledgeName, To: f.leadsTo(config.KnowledgeSource)}}
 	}
 	var all []ConnectedEntry
 	add := func(place clients.Place, was string) {

@@ -166,15 +166,11 @@ func (s *Setup) PlanImport(ctx context.Context, sel Selection) (*ImportPlan, err
 	return p, nil
 }
 
-// filesOf returns the selected files.
+// filesOf returns the selected files. Without a selection it returns those of all
+// clients on this machine, which may be none.
 func filesOf(env clients.Environment, from []string) ([]clients.File, error) {
 	if len(from) == 0 {
-		files := clients.Find(env)
-		if len(files) == 0 {
-			return nil, gateway.Errorf(gateway.CodeNotFound,
-				"no client with MCP servers was found on this machine; name a file with a list of servers, or one of %s", ClientNames())
-		}
-		return files, nil
+		return clients.Find(env), nil
 	}
 	var all []clients.File
 	for _, one := range from {

@@ -13,7 +13,9 @@ import (
 // Connections lists the clients of this machine and what can be undone.
 type Connections struct {
 	ConfigFile string
-	Clients    []ClientFiles
+	// Command is what starts genkan in the entries of clients.
+	Command []string
+	Clients []ClientFiles
 	// Changes are those that Undo takes back, the newest first.
 	Changes []clients.Change
 	// Unreadable are paths of records of changes that cannot be read.
@@ -33,6 +35,8 @@ type ClientFile struct {
 	Exists  bool
 	// Servers counts entries, Connected those of them that lead to genkan.
 	Servers, Connected int
+	// Knowledge is set if one of the entries has the knowledge base.
+	Knowledge bool
 	// Err says why the file cannot be read.
 	Err error
 }
@@ -44,7 +48,10 @@ func (s *Setup) Connections(_ context.Context, folder string) (Connections, erro
 	if err != nil {
 		return Connections{}, err
 	}
-	out := Connections{}
+	out := Connections{Command: s.opt.Command}
+	if len(out.Command) == 0 {
+		out.Command = []string{clients.PlainCommand}
+	}
 	if out.ConfigFile, err = filepath.Abs(s.opt.ConfigFile); err != nil {
 		return out, err
 	}
@@ -60,6 +67,7 @@ func (s *Setup) Connections(_ context.Context, folder string) (Connections, erro
 			if file.Exists {
 				imported, err := clients.Read(f)
 				file.Servers, file.Connected, file.Err = len(imported.Servers)+len(imported.Own), len(imported.Own), err
+				file.Knowledge = slices.ContainsFunc(imported.Leads, clients.Lead.HasKnowledge)
 			}
 			one.Files = append(one.Files, file)
 		}

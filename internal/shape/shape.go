@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"maps"
 	"strconv"
 	"strings"
 	"sync"
@@ -33,12 +34,15 @@ type Budgets struct {
 	Client func(clientID string) int
 }
 
-// usualBudget is the budget of clients of which nothing is known.
-const usualBudget = 25_000
+// UsualBudget is the budget of clients of which nothing is known.
+const UsualBudget = 25_000
 
 // known are clients that are known to have less room. Claude Code warns its user at
 // 10,000 tokens.
 var known = map[string]int{"claude-code": 10_000}
+
+// Programs returns the budgets of programs that are known to have less room.
+func Programs() map[string]int { return maps.Clone(known) }
 
 const (
 	// mostOutline is how many tokens an outline has at most, and mostParts how many parts
@@ -65,7 +69,7 @@ type Shaper struct {
 
 // New makes a Shaper that stores results in a spool.
 func New(spool *Spool, budgets Budgets, translate gateway.Translate, log *slog.Logger) *Shaper {
-	budgets.Default = cmp.Or(budgets.Default, usualBudget)
+	budgets.Default = cmp.Or(budgets.Default, UsualBudget)
 	return &Shaper{
 		spool: spool, budgets: budgets, translate: translate, log: log,
 		tool: define(translate), names: map[string]string{},

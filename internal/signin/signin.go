@@ -61,10 +61,14 @@ type SignIns struct {
 	// personPatience is how long a person may take in the browser.
 	personPatience func(context.Context) (context.Context, context.CancelFunc)
 
-	// life ends with Close, and with it the wait for a turn to refresh.
+	// life ends with Close, and with it the wait for a turn to refresh, and sign-ins in the
+	// background.
 	life    context.Context
 	end     context.CancelFunc
 	working sync.WaitGroup
+
+	// begun has the cancel functions of sign-ins in the background, by server.
+	begun sync.Map
 
 	mu      sync.Mutex
 	closed  bool

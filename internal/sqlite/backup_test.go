@@ -148,7 +148,7 @@ func TestBackupHasWorkflows(t *testing.T) {
 		}
 	}
 	for version := range 3 {
-		must(store.PutWorkflow(t.Context(), &workflow.Definition{ID: "w", Version: version + 1}))
+		must(store.PutWorkflow(t.Context(), &workflow.Definition{ID: "w", Version: version + 1}, ""))
 	}
 	must(store.RunWorkflow(t.Context(), "w", 2))
 	must(store.PutTest(t.Context(), "w", workflow.Test{ID: "t"}))

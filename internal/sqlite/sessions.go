@@ -35,6 +35,31 @@ func (s *Store) Session(ctx context.Context, hash [sha256.Size]byte) (identity.S
 	return session, err
 }
 
+// AllSessions returns all sessions, the one that was used last first.
+func (s *Store) AllSessions(ctx context.Context) (all []identity.Session, err error) {
+	err = s.read(ctx, "read the sessions", func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, "SELECT hash, token, created_at, used_at FROM sessions ORDER BY used_at DESC, hash")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var one identity.Session
+			var hash, token []byte
+			var created, used int64
+			if err := rows.Scan(&hash, &token, &created, &used); err != nil {
+				return err
+			}
+			copy(one.Hash[:], hash)
+			copy(one.Token[:], token)
+			one.CreatedAt, one.UsedAt = time.UnixMicro(created).UTC(), time.UnixMicro(used).UTC()
+			all = append(all, one)
+		}
+		return rows.Err()
+	})
+	return all, err
+}
+
 // AddSession adds a session, and removes those that the limits do not keep.
 func (s *Store) AddSession(ctx context.Context, session identity.Session, limits identity.SessionLimits) error {
 	return s.transact(ctx, "add a session", func(tx *sql.Tx) error {

@@ -36,8 +36,9 @@ func (s *Store) Versions(ctx context.Context, id string) ([]*workflow.Definition
 		"SELECT definition FROM workflow_versions WHERE workflow = ? ORDER BY version DESC", id)
 }
 
-// PutWorkflow adds the next version of a workflow.
-func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition) error {
+// PutWorkflow adds the next version of a workflow, in place of the step before of the same
+// draft.
+func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition, draft string) error {
 	raw, err := d.MarshalJSON()
 	if err != nil {
 		return explain("save a workflow", err)
@@ -46,18 +47,30 @@ func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition) error {
 		if _, err := tx.ExecContext(ctx, "INSERT INTO workflows (id, running) VALUES (?, 0) ON CONFLICT DO NOTHING", d.ID); err != nil {
 			return err
 		}
-		return affect(ctx, tx, workflow.ChangedMeanwhile(d.ID, d.Version), `
-			INSERT INTO workflow_versions (workflow, version, definition) SELECT ?1, ?2, ?3
+		err := affect(ctx, tx, workflow.ChangedMeanwhile(d.ID, d.Version), `
+			INSERT INTO workflow_versions (workflow, version, definition, draft) SELECT ?1, ?2, ?3, ?4
 			WHERE ?2 = 1 + (SELECT coalesce(max(version), 0) FROM workflow_versions WHERE workflow = ?1)`,
-			d.ID, d.Version, string(raw))
+			d.ID, d.Version, string(raw), draft)
+		if err != nil || draft == "" {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "DELETE FROM workflow_versions WHERE workflow = ? AND version = ? AND draft = ?", d.ID, d.Version-1, draft)
+		return err
 	})
 }
 
 // RunWorkflow says which version runs; 0 is none.
 func (s *Store) RunWorkflow(ctx context.Context, id string, version int) error {
-	return s.change(ctx, "enable a workflow", workflow.NoWorkflow(id, version), `
-		UPDATE workflows SET running = ?2 WHERE id = ?1
-		AND (?2 = 0 OR EXISTS (SELECT 1 FROM workflow_versions WHERE workflow = ?1 AND version = ?2))`, id, version)
+	return s.write(ctx, "enable a workflow", func(tx *sql.Tx) error {
+		err := affect(ctx, tx, workflow.NoWorkflow(id, version), `
+			UPDATE workflows SET running = ?2 WHERE id = ?1
+			AND (?2 = 0 OR EXISTS (SELECT 1 FROM workflow_versions WHERE workflow = ?1 AND version = ?2))`, id, version)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE workflow_versions SET draft = '' WHERE workflow = ? AND version = ? AND draft <> ''", id, version)
+		return err
+	})
 }
 
 // DeleteWorkflow removes a workflow with its versions and tests.

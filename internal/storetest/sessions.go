@@ -44,6 +44,9 @@ func testSessions(t *testing.T, s Stores) {
 	add(first, 10)
 	add(second, 10)
 	wantKept(first, second)
+	all, err := s.Sessions.AllSessions(t.Context())
+	must(t, err)
+	wantEqual(t, all, []identity.Session{second, first})
 
 	// What was used is kept; another process may be late with what it knows.
 	first.UsedAt = noon.Add(time.Minute)

@@ -30,6 +30,7 @@ func workflowTests() map[string]func(*testing.T, Stores) {
 		"WorkflowMissing":  testWorkflowMissing,
 		"WorkflowNames":    testWorkflowNames,
 		"WorkflowVersions": testWorkflowVersions,
+		"WorkflowDrafts":   testWorkflowDrafts,
 		"WorkflowTests":    testWorkflowTests,
 		"WorkflowsAtOnce":  testWorkflowsAtOnce,
 		"WorkflowSwitch":   testWorkflowSwitch,
@@ -67,7 +68,7 @@ func newWorkflow(t testing.TB, id string, version int, script string) *workflow.
 
 func putWorkflow(t testing.TB, s Stores, d *workflow.Definition) {
 	t.Helper()
-	must(t, s.Workflows.PutWorkflow(t.Context(), d))
+	must(t, s.Workflows.PutWorkflow(t.Context(), d, ""))
 }
 
 // wantWorkflows compares what is stored with definitions and the versions that run.
@@ -130,7 +131,7 @@ func testWorkflows(t *testing.T, s Stores) {
 	if len(versions) != 0 {
 		t.Errorf("%d versions are left", len(versions))
 	}
-	wantCode(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "b", 3, "")), gateway.CodeConflict)
+	wantCode(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "b", 3, ""), ""), gateway.CodeConflict)
 	putWorkflow(t, s, b)
 	wantWorkflows(t, s, []int{0, 0}, a, b)
 }
@@ -158,10 +159,10 @@ func testWorkflowMissing(t *testing.T, s Stores) {
 		}
 	}
 	for _, version := range []int{0, 1, 3, -1} {
-		wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "w", version, "")), gateway.CodeConflict)
+		wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "w", version, ""), ""), gateway.CodeConflict)
 		wantCode(t, w.PutModule(t.Context(), workflow.Module{ID: "m", Version: version + version%2}), gateway.CodeConflict)
 	}
-	wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "new", 2, "")), gateway.CodeConflict)
+	wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "new", 2, ""), ""), gateway.CodeConflict)
 	wantWorkflows(t, s, []int{0}, newWorkflow(t, "w", 1, "")) // nothing is left of what was refused
 	_, err := w.Workflows(canceled(t))
 	wantCode(t, err, gateway.CodeCanceled)
@@ -212,6 +213,53 @@ func testWorkflowVersions(t *testing.T, s Stores) {
 	if len(all) != many+1 {
 		t.Errorf("%d versions", len(all))
 	}
+}
+
+// testWorkflowDrafts: a step of a draft takes the place of the one before, unless that has
+// been run, and its number is never given again.
+func testWorkflowDrafts(t *testing.T, s Stores) {
+	step := func(version int, draft string) {
+		t.Helper()
+		must(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "w", version, draft), draft))
+	}
+	want := func(versions ...int) {
+		t.Helper()
+		all, err := s.Another(t).Workflows.Versions(t.Context(), "w")
+		must(t, err)
+		var got []int
+		for _, d := range all {
+			got = append(got, d.Version)
+		}
+		wantEqual(t, got, versions)
+	}
+	step(1, "")
+	step(2, "")
+	step(3, "a")
+	want(3, 2, 1)
+	step(4, "a")
+	step(5, "a")
+	want(5, 2, 1)
+	step(6, "b")
+	step(7, "")
+	step(8, "b")
+	want(8, 7, 6, 5, 2, 1)
+	wantCode(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "w", 8, ""), "b"), gateway.CodeConflict)
+	wantCode(t, s.Workflows.RunWorkflow(t.Context(), "w", 4), gateway.CodeNotFound)
+	wantCode(t, second(s.Workflows.Workflow(t.Context(), "w", 4)), gateway.CodeNotFound)
+
+	// A version that has been run stays, also after another is run, or none.
+	must(t, s.Workflows.RunWorkflow(t.Context(), "w", 8))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "w", 0))
+	step(9, "b")
+	step(10, "b")
+	want(10, 8, 7, 6, 5, 2, 1)
+	wantWorkflows(t, s, []int{0}, newWorkflow(t, "w", 10, "b"))
+
+	// Drafts of another workflow are others.
+	must(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "v", 1, ""), "b"))
+	step(11, "b")
+	want(11, 8, 7, 6, 5, 2, 1)
+	must(t, s.Workflows.DeleteWorkflow(t.Context(), "v"))
 }
 
 func testWorkflowTests(t *testing.T, s Stores) {
@@ -266,7 +314,7 @@ func testWorkflowsAtOnce(t *testing.T, one Stores) {
 		for version := 1; version <= rounds; version++ {
 			d := newWorkflow(t, "w", version, strconv.Itoa(id))
 			err := errors.Join(
-				count(&won, s.Workflows.PutWorkflow(t.Context(), d)),
+				count(&won, s.Workflows.PutWorkflow(t.Context(), d, "")),
 				count(&modules, s.Workflows.PutModule(t.Context(), workflow.Module{ID: "m", Version: version})),
 			)
 			if err != nil {
@@ -336,8 +384,8 @@ func testWorkflowSequence(t *testing.T, s Stores) {
 		changes bool
 		do      func() error
 	}{
-		{true, func() error { return w.PutWorkflow(ctx, newWorkflow(t, "w", 1, "")) }},
-		{false, func() error { _ = w.PutWorkflow(ctx, newWorkflow(t, "w", 1, "")); return nil }},
+		{true, func() error { return w.PutWorkflow(ctx, newWorkflow(t, "w", 1, ""), "") }},
+		{false, func() error { _ = w.PutWorkflow(ctx, newWorkflow(t, "w", 1, ""), ""); return nil }},
 		{true, func() error { return w.RunWorkflow(ctx, "w", 1) }},
 		{false, func() error { _ = w.RunWorkflow(ctx, "w", 2); return nil }},
 		{true, func() error { return w.PutTest(ctx, "w", workflow.Test{ID: "t"}) }},

@@ -122,13 +122,12 @@ func Estimate(text []byte) int {
 const longToken = 8
 
 // Fit reports whether a text has at most a number of tokens. Samples settle it unless they
-// are above the limit or the text is unusual; then the text is counted. Few samples are
-// within 10 percent of Count, and twice as many within 6. So a text that is some percent
-// above the limit may fit, which is less than the error of Count.
+// are above the limit or the text is unusual; then the text is counted. The samples are
+// within 10 percent of Count, so a text that is a little above the limit may fit.
 func Fit(text []byte, most int) bool {
 	// A token has at least one byte.
 	return len(text) <= most ||
-		len(text) <= longToken*most && (sample(text, 1<<10, 32) <= most/10*9 || sample(text, 2<<10, 64) <= most) ||
+		len(text) <= longToken*most && sample(text, 1<<10, 32) <= most ||
 		Count(text) <= most
 }
 

@@ -148,7 +148,7 @@ const (
 // ctx ends.
 func (s *Server) refreshLoop(ctx context.Context, c conn, g *listGroup) {
 	limit := rate.NewLimiter(rate.Every(relistEvery), relistBurst)
-	listed := sync.OnceFunc(func() { close(g.listed) })
+	unread := slices.Clone(g.kinds) // those that were not read yet
 	for {
 		select {
 		case <-ctx.Done():
@@ -164,7 +164,13 @@ func (s *Server) refreshLoop(ctx context.Context, c conn, g *listGroup) {
 				s.refreshLater(ctx, c, kind, signals[kind])
 			}
 		}
-		listed()
+		if len(unread) == 0 {
+			continue
+		}
+		unread = slices.DeleteFunc(unread, func(kind gateway.Kind) bool { return signals[kind] != noSignal })
+		if len(unread) == 0 {
+			close(g.listed)
+		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 type outage struct {
 	// failures counts the failures since the server was ready.
 	failures int
+	// since is when the first of them was.
+	since    time.Time
 	causes   map[string]bool
 	remind   time.Time
 	interval time.Duration
@@ -25,7 +27,9 @@ const (
 
 // failed counts a failure. It returns the message to log, or "" for none.
 func (o *outage) failed(err error, now time.Time) string {
-	o.failures++
+	if o.failures++; o.failures == 1 {
+		o.since = now
+	}
 	if o.causes == nil {
 		o.causes, o.interval = map[string]bool{}, firstReminder
 	}

@@ -72,7 +72,7 @@ func (s *Server) supervise(ctx context.Context) {
 			s.log.Warn(line, "error", err, "failures", down.failures, "next_try_ms", wait.Milliseconds())
 		}
 		s.update(func() {
-			s.state, s.conn, s.since, s.refused = StateDown, nil, time.Now(), refused
+			s.state, s.conn, s.since, s.refused = StateDown, nil, down.since, refused
 			s.problem, s.cause, s.nextTry = problem(err), causeOf(err), time.Now().Add(wait)
 		})
 		timer := time.NewTimer(wait)

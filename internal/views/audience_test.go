@@ -109,7 +109,7 @@ func TestOnlyTheClientsOfAChangedListAreTold(t *testing.T) {
 	}
 	runs := e.runs
 	a.tools = []string{"write", "delete"} // read was hidden from mine
-	if changed := v.Refresh("a", gateway.KindTool); len(changed) != 1 || changed[0] != (gateway.View{}) {
+	if changed := v.Refresh(gateway.KindTool, "a"); len(changed) != 1 || changed[0] != (gateway.View{}) {
 		t.Errorf("%+v changed", changed)
 	}
 	if e.runs != runs {
@@ -119,7 +119,7 @@ func TestOnlyTheClientsOfAChangedListAreTold(t *testing.T) {
 		t.Errorf("a new tool: %s", got)
 	}
 	a.tools = []string{"read", "write", "delete"}
-	v.Refresh("a", gateway.KindTool)
+	v.Refresh(gateway.KindTool, "a")
 	if got := renewed(); got != told() {
 		t.Errorf("a hidden tool came back: %s", got)
 	}
@@ -161,7 +161,7 @@ func TestFewAudiencesAreKept(t *testing.T) {
 		t.Errorf("%d are kept", len(v.others))
 	}
 	a.tools = append(a.tools, "delete")
-	v.Refresh("a", gateway.KindTool)
+	v.Refresh(gateway.KindTool, "a")
 	if changed := v.Renew(connected)[gateway.KindTool]; len(changed) != len(connected) {
 		t.Errorf("%d of %d are told", len(changed), len(connected))
 	}

@@ -108,27 +108,37 @@ func (v *Views) searchIndex(of *entry) *search.Index {
 }
 
 // reindex takes over a server's tools in the index of a view, if there is one.
-func (v *Views) reindex(of *entry, source string) {
+func (v *Views) reindex(of *entry, sources []string) {
 	v.indexing.Lock()
 	defer v.indexing.Unlock()
 	index := of.index.Load()
 	if index == nil {
 		return
 	}
-	var server search.Server
+	servers := make(map[string]search.Server, len(sources))
+	for _, source := range sources {
+		servers[source] = search.Server{}
+	}
 	for _, e := range of.get().Snapshot().Entries() {
-		if e.Tool.Source.Name() == source && !e.Override.Disabled {
-			if server.Name == "" {
-				server = searchServer(e.Tool.Source)
-			}
-			server.Documents = append(server.Documents, v.document(e))
+		name := e.Tool.Source.Name()
+		server, wanted := servers[name]
+		if !wanted || e.Override.Disabled {
+			continue
+		}
+		if server.Name == "" {
+			server = searchServer(e.Tool.Source)
+		}
+		server.Documents = append(server.Documents, v.document(e))
+		servers[name] = server
+	}
+	for source, server := range servers {
+		if server.Name == "" {
+			index = index.Without(source)
+		} else {
+			index = index.With(server)
 		}
 	}
-	if server.Name == "" {
-		of.index.Store(index.Without(source))
-	} else {
-		of.index.Store(index.With(server))
-	}
+	of.index.Store(index)
 }
 
 // searchServer is a source as it is searched.

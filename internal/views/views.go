@@ -232,26 +232,25 @@ func (v *Views) each(visit func(gateway.View, *entry)) {
 	}
 }
 
-// Refresh reads a source's list into all catalogs, and returns the views that
-// changed for clients. Catalogs with an audience are dropped; see Renew.
-func (v *Views) Refresh(source string, kind gateway.Kind) (changed []gateway.View) {
-	v.dropAudiences(source)
+// Refresh reads the sources' lists of a kind into all catalogs, and returns the views
+// that changed for clients. A catalog is made once for all of the sources. Catalogs with
+// an audience are dropped; see Renew.
+func (v *Views) Refresh(kind gateway.Kind, sources ...string) (changed []gateway.View) {
+	for _, source := range sources {
+		v.dropAudiences(source)
+	}
 	v.each(func(view gateway.View, e *entry) {
 		c := e.get()
-		if !c.Has(source) {
+		mounted := slices.DeleteFunc(slices.Clone(sources), func(source string) bool { return !c.Has(source) })
+		if len(mounted) == 0 {
 			return
 		}
-		differs, between := c.Refresh(source, kind)
+		differs, between := c.Refresh(kind, mounted...)
 		if differs {
 			changed = append(changed, view)
 		}
 		if kind == gateway.KindTool { // also for what is searched and not listed
-			v.reindex(e, source)
-			for _, other := range between { // sources that gained or lost a name
-				if other != source {
-					v.reindex(e, other)
-				}
-			}
+			v.reindex(e, append(mounted, between...)) // between gained or lost a name
 		}
 	})
 	return changed

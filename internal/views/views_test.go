@@ -183,7 +183,7 @@ func TestAChangedListChangesItsViewsOnly(t *testing.T) {
 		t.Fatal("a tool is found that is not there")
 	}
 	a.tools = append(a.tools, "delete")
-	changed := v.Refresh("a", gateway.KindTool)
+	changed := v.Refresh(gateway.KindTool, "a")
 	slices.SortFunc(changed, func(x, y gateway.View) int { return strings.Compare(x.String(), y.String()) })
 	if want := []gateway.View{{}, {Servers: gateway.NewServerSet("a")}}; !slices.Equal(changed, want) {
 		t.Errorf("%+v changed, want %+v", changed, want)

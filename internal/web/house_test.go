@@ -321,6 +321,149 @@ func TestARestartKeepsSessions(t *testing.T) {
 	stranger.fetch(http.MethodGet, "/v1/servers", "").want(t, 401)
 }
 
+// What a person looks up on the pages is no call of an agent, so the history does not
+// have it. What a person changes or runs there is a call.
+func TestReadingOnThePagesIsNotInTheHistory(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, t.TempDir(), "")
+	b := h.signedIn()
+	b.fetch(http.MethodPost, "/v1/items", `{"type":"docs","title":"Keys","content":"Under the mat.","tags":["home"]}`).want(t, 201)
+	for _, path := range []string{"/v1/items", "/v1/items/search?query=keys", "/v1/items/docs-1", "/v1/items/docs-1/related", "/v1/tags"} {
+		b.fetch(http.MethodGet, path, "").want(t, 200)
+	}
+	b.fetch(http.MethodGet, "/v1/items/docs-7", "").want(t, 404)
+	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_tags"}`).want(t, 200)
+	// A program with a token reads as agents do.
+	h.tab().send(http.MethodGet, "/v1/items", "", "Authorization", "Bearer "+h.admin).want(t, 200)
+
+	var got struct{ Calls []struct{ Tool string } }
+	var tools []string
+	testkit.Eventually(t, func() bool {
+		if err := json.Unmarshal([]byte(b.fetch(http.MethodGet, "/v1/calls", "").body), &got); err != nil {
+			t.Fatal(err)
+		}
+		tools = nil
+		for _, c := range got.Calls {
+			tools = append(tools, c.Tool)
+		}
+		return len(tools) >= 3
+	}, "the history does not have the calls")
+	if want := "get_items get_tags create_item"; strings.Join(tools, " ") != want {
+		t.Errorf("the history has %v, want %s", tools, want)
+	}
+}
+
+// What an administrator reads and edits on the pages passes no workflow: a workflow that
+// takes numbers out of answers would have the person save an item without them. It
+// teaches searches nothing either. Agents, tools that a person runs, and pages of other
+// clients have the workflow.
+func TestPagesReadAndEditWhatIsThere(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, t.TempDir(), "")
+	b := h.signedIn()
+	bearer := func(method, path, body, token string) reply {
+		return h.tab().send(method, path, body, "Authorization", "Bearer "+token, "Content-Type", "application/json")
+	}
+	const number, gone = "090-1234-5678", "[redacted:phone]"
+	b.fetch(http.MethodPut, "/v1/workflows/phone", `{"id":"phone","name":"phone","workflowType":"tools/call","nodes":[
+		{"id":"start","type":"start"},{"id":"call","type":"mcp-call"},{"id":"end","type":"end"},
+		{"id":"take","type":"hook","data":{"hook":{"blocking":true,"script":"context.response = mapText(context.response, s => s.replaceAll('`+number+`', '`+gone+`'))"}}}],
+		"edges":[{"source":"start","target":"call"},{"source":"call","target":"take"},{"source":"take","target":"end"}]}`).want(t, 200)
+	b.fetch(http.MethodPost, "/v1/workflows/phone/enable", `{}`).want(t, 200)
+
+	b.fetch(http.MethodPost, "/v1/items", `{"type":"docs","title":"Ann","content":"`+number+`","tags":["people"]}`).want(t, 201, number)
+	b.fetch(http.MethodPut, "/v1/state", `{"content":"Call `+number+`"}`).want(t, 200)
+	b.fetch(http.MethodGet, "/v1/state", "").want(t, 200, number)
+	b.fetch(http.MethodGet, "/v1/items/search?query=ann", "").want(t, 200)
+	b.fetch(http.MethodGet, "/v1/items/docs-1", "").want(t, 200, number)
+	b.fetch(http.MethodPatch, "/v1/items/docs-1", `{"content":"Mobile: `+number+`"}`).want(t, 200, number)
+
+	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_item_detail","parameters":{"type":"docs","id":1}}`).want(t, 200, gone)
+	bearer(http.MethodGet, "/v1/items/docs-1", "", h.admin).want(t, 200, gone)
+	var made struct{ Token string }
+	if err := json.Unmarshal([]byte(b.fetch(http.MethodPost, "/v1/tokens", `{"name":"agent"}`).body), &made); err != nil || made.Token == "" {
+		t.Fatal(err, made)
+	}
+	agent := h.tab()
+	agent.fetch(http.MethodPost, "/ui/session", `{"token":"`+made.Token+`"}`).want(t, 200, `"client":"agent"`)
+	agent.fetch(http.MethodGet, "/v1/items/docs-1", "").want(t, 200, gone)
+
+	b.fetch(http.MethodPost, "/v1/tools/search", `{"query":"list every tag","limit":20}`).want(t, 200, "get_tags")
+	b.fetch(http.MethodGet, "/v1/tags", "").want(t, 200, "people")
+	b.fetch(http.MethodGet, "/v1/search/learned?all=true", "").want(t, 200, `"lessons":[]`)
+	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_tags"}`).want(t, 200)
+	b.fetch(http.MethodGet, "/v1/search/learned?all=true", "").want(t, 200, `"tool":"get_tags"`)
+}
+
+// A person who has signed in lately knows where the page is. A client with a token is not
+// that person.
+func TestWhoeverHasSignedInIsKnown(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	h := openHouse(t, dir, noServers)
+	var made struct{ Token string }
+	got := h.tab().send(http.MethodPost, "/v1/tokens", `{"name":"alice"}`, "Authorization", "Bearer "+h.admin, "Content-Type", "application/json")
+	if err := json.Unmarshal([]byte(got.body), &made); err != nil {
+		t.Fatal(err)
+	}
+	h.tab().fetch(http.MethodPost, "/ui/session", `{"token":"`+made.Token+`"}`).want(t, 200)
+	if h.UISignedIn(t.Context()) {
+		t.Error("a client counts as the person")
+	}
+	b := h.signedIn()
+	h.stop()
+	again := openHouse(t, dir, noServers)
+	if !again.UISignedIn(t.Context()) {
+		t.Error("the person is not known after a restart")
+	}
+	b.h, b.base = again, again.base
+	b.fetch(http.MethodDelete, "/ui/session", "").want(t, 204)
+	if again.UISignedIn(t.Context()) {
+		t.Error("the person has signed out")
+	}
+}
+
+// A person sees which browsers are signed in, and signs out one, or all but their own.
+func TestBrowsersAreSignedOut(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, t.TempDir(), noServers)
+	mine, lost, other := h.signedIn(), h.signedIn(), h.signedIn()
+	type session struct {
+		ID, Client string
+		Current    bool
+	}
+	list := func(b *tab) (all []session) {
+		t.Helper()
+		got := b.fetch(http.MethodGet, "/v1/ui-sessions", "")
+		var body struct{ Sessions []session }
+		if err := json.Unmarshal([]byte(got.body), &body); err != nil || got.status != 200 {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		return body.Sessions
+	}
+	var gone string
+	for _, one := range list(lost) {
+		if one.Client != "admin" {
+			t.Errorf("%+v", one)
+		}
+		if one.Current {
+			gone = one.ID
+		}
+	}
+	mine.fetch(http.MethodDelete, "/v1/ui-sessions/"+gone, "").want(t, 200)
+	mine.fetch(http.MethodDelete, "/v1/ui-sessions/"+gone, "").want(t, 404, "may have ended by itself")
+	lost.fetch(http.MethodGet, "/v1/servers", "").want(t, 401)
+	other.fetch(http.MethodGet, "/v1/servers", "").want(t, 200)
+	mine.fetch(http.MethodDelete, "/v1/ui-sessions", "").want(t, 200, `"ended":1`)
+	other.fetch(http.MethodGet, "/v1/servers", "").want(t, 401)
+	if left := list(mine); len(left) != 1 || !left[0].Current {
+		t.Errorf("left are %+v", left)
+	}
+	// A program with a token is no browser, and signs out all.
+	h.tab().send(http.MethodDelete, "/v1/ui-sessions", "", "Authorization", "Bearer "+h.admin).want(t, 200, `"ended":1`)
+	mine.fetch(http.MethodGet, "/v1/servers", "").want(t, 401)
+}
+
 // Requests that other pages have a browser send, with its cookie.
 func TestOtherPages(t *testing.T) {
 	t.Parallel()

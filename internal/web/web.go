@@ -4,6 +4,8 @@
 // the session that /ui/session gives to their browser. Package lock recognizes the
 // session.
 //
+// A process that serves no HTTP opens a Port for the UI while pages are open.
+//
 // The build tag noui leaves the front end out.
 //
 // The pages work behind a proxy that strips a prefix from paths. Genkan does not know

@@ -24,6 +24,8 @@ type Approval struct {
 	// secrets.
 	Hash, Arguments  string
 	Asked, ExpiresAt time.Time
+	// InClient is set if the client asks its own person, who alone can decide.
+	InClient bool
 	// Code opens the page of this approval to whoever has it. It ends with the approval.
 	Code string
 	// Told says whether somebody was told of it, and Problem why that failed.
@@ -54,6 +56,8 @@ type Desk struct {
 type DeskOptions struct {
 	// Redact takes secrets out of arguments.
 	Redact func(arguments []byte) []byte
+	// Translate returns a text in the language of forms; nil means English.
+	Translate func(gateway.Text) string
 	// Most is how many approvals may be pending: 100.
 	Most int
 	// Opened and Closed are called when an approval begins and ends. They do not block.
@@ -80,35 +84,19 @@ func NewDesk(opt DeskOptions) *Desk {
 	return &Desk{opt: opt, pending: map[string]*asked{}}
 }
 
-// Ask waits until a person decides or ctx ends.
+// Ask waits until a person decides or ctx ends. A client that can ask its own person does
+// so. Otherwise somebody who looks at the pending approvals decides.
 func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
-	now := time.Now()
-	a := &asked{decided: make(chan Decision, 1), Approval: Approval{
-		ID: rand.Text(), Code: rand.Text(), Workflow: q.Workflow, Node: q.Node, Message: q.Message, Hash: q.Hash,
-		Call: q.Call.RequestID, Client: q.Call.Identity.ClientID, Asked: now, ExpiresAt: now.Add(q.Timeout),
-	}}
-	if t := q.Call.Tool; t != nil {
-		a.Server, a.Tool = t.Source.Name(), t.Exposed
+	if canAskPerson(q.Call) {
+		return d.askClient(ctx, q)
 	}
-	arguments := q.Arguments
-	if d.opt.Redact != nil {
-		arguments = d.opt.Redact(arguments)
-	}
-	text, cut := gateway.Cut(string(arguments), longestArguments)
-	if a.Arguments = text; cut > 0 {
-		a.Arguments += "…"
-	}
+	a := d.newApproval(q)
 	d.mu.Lock()
 	if len(d.pending) >= d.opt.Most {
 		d.mu.Unlock()
 		return Decision{}, gateway.Errorf(gateway.CodeLimited, "%d calls wait for a person already; `genkan approvals` lists them", d.opt.Most)
 	}
-	d.pending[a.ID] = a
-	opened := a.Approval
-	d.mu.Unlock()
-	if d.opt.Opened != nil {
-		d.opt.Opened(opened)
-	}
+	d.open(a)
 	var decision *Decision
 	select {
 	case made := <-a.decided:
@@ -118,17 +106,76 @@ func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 			made := <-a.decided
 			decision = &made
 		}
-		if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its clock began a moment earlier
-			a.ExpiresAt = time.Now()
-		}
 	}
-	if d.opt.Closed != nil {
-		d.opt.Closed(a.Approval, decision)
-	}
+	d.close(ctx, a, decision)
 	if decision == nil {
 		return Decision{}, context.Cause(ctx)
 	}
 	return *decision, nil
+}
+
+// askClient has the client ask its person. The approval is listed meanwhile, so that
+// others see why the call waits.
+func (d *Desk) askClient(ctx context.Context, q Question) (Decision, error) {
+	a := d.newApproval(q)
+	a.InClient = true
+	d.mu.Lock()
+	d.open(a)
+	decision, err := d.askPerson(ctx, q)
+	d.remove(a.ID)
+	if err != nil {
+		d.close(ctx, a, nil)
+	} else {
+		d.close(ctx, a, &decision)
+	}
+	return decision, err
+}
+
+// open lists an approval. Called with mu held, which it releases.
+func (d *Desk) open(a *asked) {
+	d.pending[a.ID] = a
+	opened := a.Approval
+	d.mu.Unlock()
+	if d.opt.Opened != nil {
+		d.opt.Opened(opened)
+	}
+}
+
+// close tells how an approval ended that is not listed any more.
+func (d *Desk) close(ctx context.Context, a *asked, decision *Decision) {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its clock began a moment earlier
+		a.ExpiresAt = time.Now()
+	}
+	if d.opt.Closed != nil {
+		d.opt.Closed(a.Approval, decision)
+	}
+}
+
+// newApproval returns what is shown of a question.
+func (d *Desk) newApproval(q Question) *asked {
+	now := time.Now()
+	a := &asked{decided: make(chan Decision, 1), Approval: Approval{
+		ID: rand.Text(), Code: rand.Text(), Workflow: q.Workflow, Node: q.Node, Message: q.Message, Hash: q.Hash,
+		Call: q.Call.RequestID, Client: q.Call.Identity.ClientID, Asked: now, ExpiresAt: now.Add(q.Timeout),
+	}}
+	if t := q.Call.Tool; t != nil {
+		a.Server, a.Tool = t.Source.Name(), t.Exposed
+	}
+	a.Arguments = d.shownArguments(q, longestArguments)
+	return a
+}
+
+// shownArguments returns the arguments of a call without secrets, at most so many bytes.
+func (d *Desk) shownArguments(q Question, most int) string {
+	arguments := q.Arguments
+	if d.opt.Redact != nil {
+		arguments = d.opt.Redact(arguments)
+	}
+	text, cut := gateway.Cut(string(arguments), most)
+	if cut > 0 {
+		text += "…"
+	}
+	return text
 }
 
 // remove reports whether the approval was still pending.
@@ -167,7 +214,7 @@ func (d *Desk) Find(code string) (Approval, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, a := range d.pending {
-		if subtle.ConstantTimeCompare([]byte(a.Code), []byte(code)) == 1 {
+		if subtle.ConstantTimeCompare([]byte(a.Code), []byte(code)) == 1 && !a.InClient {
 			return a.Approval, nil
 		}
 	}
@@ -194,6 +241,9 @@ func (d *Desk) Decide(_ context.Context, id, who string, approve bool) error {
 	a, found := d.pending[id]
 	if !found {
 		return gateway.Errorf(gateway.CodeNotFound, "no approval %q is pending: it was decided, it expired, or its call was canceled. `genkan approvals` lists those that are", gateway.Short(id))
+	}
+	if a.InClient {
+		return gateway.Errorf(gateway.CodeConflict, "client %s asks its own person about this call, who alone can decide; look at the client", a.Client)
 	}
 	delete(d.pending, id)
 	a.decided <- Decision{Granted: approve, By: who}

@@ -44,7 +44,7 @@ func (b *Builder) compileExpression(source string) *expression {
 	ast, issues := env.Compile(source)
 	if issues.Err() != nil {
 		for _, e := range issues.Errors() {
-			b.problemAt(e.Location.Line(), e.Location.Column()+1, e.Message)
+			b.problemAt(e.Location.Line(), e.Location.Column()+1, "%s", e.Message)
 		}
 		return nil
 	}

@@ -130,6 +130,8 @@ type graph struct {
 	order []string
 	// entering and leaving are the edges of each node.
 	entering, leaving map[string][]*Edge
+	// loops is set if a path comes back to a node.
+	loops bool
 }
 
 // graph compiles the nodes and connects them. It reports the problems of single nodes
@@ -162,16 +164,22 @@ func (b *Builder) graph() *graph {
 	}
 	for i := range d.Edges {
 		e := &d.Edges[i]
-		source, target := g.steps[e.Source], g.steps[e.Target]
-		if source == nil || target == nil {
+		if g.steps[e.Source] == nil || g.steps[e.Target] == nil {
 			b.node = nil
 			b.Problem("an edge leads from %q to %q, and one of them does not exist", gateway.Short(e.Source), gateway.Short(e.Target))
 			continue
 		}
 		g.leaving[e.Source] = append(g.leaving[e.Source], e)
 		g.entering[e.Target] = append(g.entering[e.Target], e)
-		b.node = d.node(e.Source)
-		b.connect(source, target, source.way(e.handle()))
+	}
+	// A loop is reported first: it is why other edges are too many.
+	g.loops = b.loops(g)
+	for i := range d.Edges {
+		e := &d.Edges[i]
+		if source, target := g.steps[e.Source], g.steps[e.Target]; source != nil && target != nil {
+			b.node = d.node(e.Source)
+			b.connect(source, target, source.way(e.handle()))
+		}
 	}
 	for _, s := range g.steps {
 		if s.OnError == "" && s.next[handleError] != nil {
@@ -187,8 +195,10 @@ func (b *Builder) connect(source, target *step, handle string) {
 	switch {
 	case target.Role == RoleDetached:
 		source.beside[handle] = append(source.beside[handle], target)
+	case source.next[handle] != nil && source.next[handle] != target && source.oneWay(handle):
+		b.Problem("it leads to “%s” already; only one step can follow it", b.definition.node(source.next[handle].id).name())
 	case source.next[handle] != nil && source.next[handle] != target:
-		b.Problem("its way out %q leads to %q and to %q; only one of them can be waited for", handle, source.next[handle].id, target.id)
+		b.Problem("its exit “%s” leads to “%s” already; only one step can follow it", wayName(handle), b.definition.node(source.next[handle].id).name())
 	default:
 		source.next[handle] = target
 	}
@@ -212,6 +222,12 @@ func (s *step) ways() []string {
 	default:
 		return []string{handleOut}
 	}
+}
+
+// oneWay reports whether handle is the only way out besides that for failures, so that
+// it needs no name.
+func (s *step) oneWay(handle string) bool {
+	return handle == handleOut && len(s.Handles) == 0 && len(s.Optional) == 0
 }
 
 func (d *Definition) node(id string) *Node {

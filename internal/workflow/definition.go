@@ -49,15 +49,27 @@ type Definition struct {
 	// FailMode says what happens to a call if the workflow fails: closed refuses it,
 	// open lets it pass. Empty is closed.
 	FailMode string `json:"failMode,omitempty"`
-	Limits   Limits `json:"limits,omitzero"`
+	// Always says that it runs also while all workflows are turned off, because something
+	// else relies on it.
+	Always bool   `json:"always,omitempty"`
+	Limits Limits `json:"limits,omitzero"`
 	// Vars are the values that scripts see as vars.
 	Vars  map[string]json.RawMessage `json:"vars,omitempty"`
 	State State                      `json:"state,omitzero"`
 	// Notifications is pass if texts of progress and log messages may overtake the
 	// nodes behind the call; empty if they may not.
 	Notifications string `json:"notifications,omitempty"`
+	// MadeFrom is the template that the workflow was made from, if one was used.
+	MadeFrom Origin `json:"madeFrom,omitzero"`
 
 	rest members
+}
+
+// Origin is a template as it was when a workflow was made from it.
+type Origin struct {
+	Template string `json:"template"`
+	// Scripts identifies the scripts that the template had; empty if it had none.
+	Scripts string `json:"scripts,omitempty"`
 }
 
 // Node is a step of a workflow.

@@ -235,3 +235,31 @@ func TestBacktest(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// The effect of workflows on a call is the strongest one, and what would have happened
+// comes last.
+func TestEffect(t *testing.T) {
+	t.Parallel()
+	traces := NewTraces(10, nil)
+	traces.Trace(Trace{Call: "a", Outcome: OutcomeOK})
+	for _, step := range []struct {
+		trace Trace
+		want  string
+	}{
+		{Trace{Outcome: OutcomeOK}, ""},
+		{Trace{Detached: true, Outcome: OutcomeFailed}, ""},
+		{Trace{Mode: shadow, Outcome: OutcomeOK, Changed: true}, EffectWouldChange},
+		{Trace{Mode: shadow, Outcome: OutcomeFailed}, EffectWouldDeny},
+		{Trace{Outcome: OutcomePassed, Changed: true}, EffectChanged},
+		{Trace{Outcome: OutcomeDenied}, EffectDenied},
+	} {
+		step.trace.Call = "b"
+		traces.Trace(step.trace)
+		if got := traces.Effect("b"); got != step.want {
+			t.Errorf("%q, want %q", got, step.want)
+		}
+	}
+	if got := traces.Effect("a"); got != "" {
+		t.Errorf("%q", got)
+	}
+}

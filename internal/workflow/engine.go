@@ -90,9 +90,13 @@ type chain struct {
 }
 
 // Middleware runs the workflows that match a call around it: the nodes before the call
-// by (order, id), and those behind it in reverse.
+// by (order, id), and those behind it in reverse. What the web UI's own pages ask for
+// passes without them.
 func (e *Engine) Middleware(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if call.OfPage() {
+			return next.Handle(ctx, call)
+		}
 		candidates := e.set.Load().candidates(call)
 		if len(candidates) == 0 {
 			return next.Handle(ctx, call)

@@ -122,6 +122,27 @@ func TestAllWorkflowsOff(t *testing.T) {
 	}
 }
 
+// A workflow that something else relies on goes on while all are turned off.
+func TestAlwaysWorkflowsStayOn(t *testing.T) {
+	t.Parallel()
+	l, b, _ := newLibrary(t)
+	deny := flow("deny", `start → end
+		end: {"outcome":"deny"}`)
+	deny.Always = true
+	if _, err := l.Save(t.Context(), *deny, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Enable(t.Context(), "deny", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.TurnOff(t.Context(), "anna"); err != nil {
+		t.Fatal(err)
+	}
+	if got := b.call("do", "{}"); strings.Contains(got, "done") || !b.Set().Off() {
+		t.Errorf("off: %v, the call was answered %s", b.Set().Off(), got)
+	}
+}
+
 // What a workflow shows of a tool does not decide which workflows it has.
 func TestAnnotationsAreTheServersOwn(t *testing.T) {
 	t.Parallel()

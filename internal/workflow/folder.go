@@ -471,11 +471,11 @@ func (f *Folder) Versions(ctx context.Context, id string) ([]*Definition, error)
 }
 
 // PutWorkflow adds a version, but not to the workflow of a file.
-func (f *Folder) PutWorkflow(ctx context.Context, d *Definition) error {
+func (f *Folder) PutWorkflow(ctx context.Context, d *Definition, draft string) error {
 	if _, err := f.find(d.ID); err != nil {
 		return err
 	}
-	return f.Store.PutWorkflow(ctx, d)
+	return f.Store.PutWorkflow(ctx, d, draft)
 }
 
 // RunWorkflow says which version runs. For the workflow of a file the file says it.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // Library changes workflows and hook modules, and gives the enabled ones to an Engine
@@ -101,7 +102,7 @@ func (l *Library) load(ctx context.Context) (broken map[string][]Problem, err er
 	}
 	before, now := l.engine.Set(), NewSet(workflows)
 	if off.Off {
-		now.switchOff()
+		now = now.switchedOff()
 	}
 	l.engine.Use(now)
 	l.compare(before, now, off)
@@ -213,10 +214,19 @@ func splitReference(reference string) (id string, version int, ok bool) {
 func (l *Library) Save(ctx context.Context, d Definition, base int) (Stored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.save(ctx, d, base)
+	return l.save(ctx, d, base, "")
 }
 
-func (l *Library) save(ctx context.Context, d Definition, base int) (Stored, error) {
+// SaveDraft is Save for a step of a draft, such as an editor that saves while somebody
+// writes. If base is a step of the same draft and was never enabled, the new version takes
+// its place. Numbers grow with each step, so that a change to a former one is noticed.
+func (l *Library) SaveDraft(ctx context.Context, d Definition, base int, draft string) (Stored, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.save(ctx, d, base, draft)
+}
+
+func (l *Library) save(ctx context.Context, d Definition, base int, draft string) (Stored, error) {
 	if !validID(d.ID) {
 		return Stored{}, wrongID(d.ID)
 	}
@@ -241,7 +251,7 @@ func (l *Library) save(ctx context.Context, d Definition, base int) (Stored, err
 	}
 	d.Version++
 	d.UpdatedAt, d.Enabled = now, false
-	if err := l.store.PutWorkflow(ctx, &d); err != nil {
+	if err := l.store.PutWorkflow(ctx, &d, draft); err != nil {
 		return Stored{}, err
 	}
 	l.tell(Change{What: ChangeStored, Workflow: d.ID, Version: d.Version})
@@ -268,12 +278,11 @@ func (l *Library) enable(ctx context.Context, id string, version int, force bool
 		return ownedByFile(id, s.File)
 	}
 	// A version does not change, and tests may take their time.
-	failing, err := l.failing(ctx, id, s.Version)
-	switch {
-	case err != nil && !force:
+	var failing []string
+	if force {
+		failing, err = l.failing(ctx, id, s.Version)
+	} else if err := l.mayRun(ctx, s); err != nil {
 		return err
-	case len(failing) > 0 && !force:
-		return gateway.Errorf(gateway.CodeConflict, "workflow %q cannot be enabled: its version %d fails the tests %s; mend it or them, or enable it with force", id, s.Version, strings.Join(failing, ", "))
 	}
 	forced := err != nil || len(failing) > 0
 	l.mu.Lock()
@@ -288,6 +297,19 @@ func (l *Library) enable(ctx context.Context, id string, version int, force bool
 		l.engine.opt.Log.WarnContext(ctx, "a workflow was enabled by force although tests fail", "workflow", id, "version", s.Version, "tests", failing, "error", err)
 	}
 	_, err = l.load(ctx)
+	return err
+}
+
+// mayRun returns why a version cannot be enabled without force: its problems, or the tests
+// that it fails.
+func (l *Library) mayRun(ctx context.Context, s Stored) error {
+	if problems := l.Validate(ctx, s.Definition); len(problems) > 0 {
+		return Invalid(s.ID, problems)
+	}
+	failing, err := l.failing(ctx, s.ID, s.Version)
+	if err == nil && len(failing) > 0 {
+		err = gateway.Errorf(gateway.CodeConflict, "workflow %q cannot be enabled: its version %d fails the tests %s; mend it or them, or enable it with force", s.ID, s.Version, strings.Join(failing, ", "))
+	}
 	return err
 }
 
@@ -317,9 +339,17 @@ func (l *Library) Disable(ctx context.Context, id string) error {
 	return err
 }
 
-// Rollback makes an old version the newest, and runs it if the workflow is enabled.
+// Rollback makes an old version the newest, and runs it if the workflow is enabled. If it
+// cannot run, nothing is stored.
 func (l *Library) Rollback(ctx context.Context, id string, version int) (Stored, error) {
-	s, err := l.restore(ctx, id, version)
+	s, err := l.store.Workflow(ctx, id, version)
+	if err == nil && s.File == "" && s.Running != 0 {
+		err = l.mayRun(ctx, s)
+	}
+	if err != nil {
+		return Stored{}, err
+	}
+	s, err = l.restore(ctx, id, version)
 	if err == nil && s.Running != 0 {
 		if err = l.Enable(ctx, id, s.Version); err == nil {
 			s.Running = s.Version
@@ -340,7 +370,7 @@ func (l *Library) restore(ctx context.Context, id string, version int) (Stored, 
 	if err != nil {
 		return Stored{}, err
 	}
-	return l.save(ctx, *old.Definition, newest.Version)
+	return l.save(ctx, *old.Definition, newest.Version, "")
 }
 
 // Delete removes a workflow with all its versions.
@@ -371,6 +401,9 @@ func (l *Library) SaveModule(ctx context.Context, m Module, base int) (Module, e
 		return Module{}, gateway.Errorf(gateway.CodeConflict, "hook module %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change", m.ID, newest.Version, base)
 	}
 	m.Version, m.UpdatedAt = newest.Version+1, Millis(l.clock().UnixMilli())
+	if len(m.Params) > 0 && jsonrpc.TypeOf(m.Params) != "object" {
+		return Module{}, gateway.Errorf(gateway.CodeInvalid, "params of hook module %q must be a JSON Schema, which is an object", m.ID)
+	}
 	if _, err := l.env.Compile(m.ID, m.Script); err != nil {
 		return Module{}, gateway.Errorf(gateway.CodeInvalid, "the script of hook module %q cannot be compiled: %s", m.ID, err.Error())
 	}

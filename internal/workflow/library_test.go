@@ -66,7 +66,7 @@ func TestDraftsVersionsAndRollback(t *testing.T) {
 	broken := answers("three")
 	broken.Edges = nil
 	save(broken, 2) // a draft may be invalid
-	wantError(t, l.Enable(ctx, "w", 3), gateway.CodeInvalid, `workflow "w" cannot be enabled: node "start": its way out "out" leads nowhere; every path must reach an end; node "hook"`)
+	wantError(t, l.Enable(ctx, "w", 3), gateway.CodeInvalid, `workflow "w" cannot be enabled: node "start": nothing follows it; every path must reach an end; node "hook"`)
 	says("two")
 	if s, err := l.Rollback(ctx, "w", 1); err != nil || s.Version != 4 || s.Running != 4 || s.CreatedAt == 0 {
 		t.Errorf("%+v, %v", s, err)
@@ -79,6 +79,51 @@ func TestDraftsVersionsAndRollback(t *testing.T) {
 	wantError(t, l.Enable(ctx, "none", 0), gateway.CodeNotFound, "")
 	_, err := l.Save(ctx, Definition{ID: "a/b"}, 0)
 	wantError(t, err, gateway.CodeInvalid, "cannot be an id")
+}
+
+func TestStepsOfDraftAreOneVersion(t *testing.T) {
+	t.Parallel()
+	l, _, _ := newLibrary(t)
+	ctx := context.Background()
+	base := 0
+	step := func(draft string) {
+		t.Helper()
+		s, err := l.SaveDraft(ctx, *flow("w", "start → mcp → end"), base, draft)
+		if err != nil || s.Version != base+1 {
+			t.Fatal(s.Version, err)
+		}
+		base = s.Version
+	}
+	want := func(want ...int) {
+		t.Helper()
+		all, err := l.Versions(ctx, "w")
+		var got []int
+		for _, d := range all {
+			got = append(got, d.Version)
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("versions %v, %v; want %v", got, err, want)
+		}
+	}
+	for range 3 {
+		step("morning")
+	}
+	want(3)
+	_, err := l.SaveDraft(ctx, *flow("w", "start → mcp → end"), 2, "morning")
+	wantError(t, err, gateway.CodeConflict, "its version is 3, and this change was made to version 2")
+	if err := l.Enable(ctx, "w", 3); err != nil {
+		t.Fatal(err)
+	}
+	step("morning")
+	step("morning")
+	want(5, 3) // what ran stays
+	step("evening")
+	step("evening")
+	want(7, 5, 3)
+	if s, err := l.Rollback(ctx, "w", 3); err != nil || s.Version != 8 {
+		t.Error(s.Version, err)
+	}
+	want(8, 7, 5, 3)
 }
 
 func TestModulesAreReferenced(t *testing.T) {

@@ -3,6 +3,8 @@ package workflow
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -19,7 +21,7 @@ type matcher struct {
 func (b *Builder) matcher(m *Match) matcher {
 	for _, tool := range m.Tools {
 		if name := strings.TrimPrefix(tool, "!"); !strings.Contains(name, "__") && !strings.ContainsAny(name, "*?") {
-			b.Problem("match.tools has %q, which matches nothing; tools are matched as server__tool, so write *__%s for the tool of any server", gateway.Short(tool), gateway.Short(name))
+			b.Problem("the tool %q matches nothing; tools are matched as server__tool, so write *__%s for the tool of any server", gateway.Short(tool), gateway.Short(name))
 		}
 	}
 	for hint := range m.Annotations {
@@ -32,6 +34,53 @@ func (b *Builder) matcher(m *Match) matcher {
 		b.node = nil
 	}
 	return made
+}
+
+// Problems returns what is wrong with the values of a match, each at its field.
+func (m *Match) Problems() (all []gateway.Problem) {
+	add := func(keyword string, text gateway.Text, path ...string) {
+		path = append([]string{"match"}, path...)
+		all = append(all, gateway.Problem{Field: gateway.FieldName(path), Pointer: gateway.Pointer(path), Keyword: keyword, Text: text})
+	}
+	check := func(part Match, path ...string) {
+		b := &Builder{}
+		b.matcher(&part)
+		for _, p := range b.problems {
+			if p.Line > 0 {
+				p.Reason = gateway.Textf("line %d, column %d: %s", p.Line, p.Column, p.Reason)
+			}
+			add("format", p.Reason, path...)
+		}
+	}
+	for _, list := range []struct {
+		name     string
+		patterns []string
+	}{{"tools", m.Tools}, {"servers", m.Servers}, {"clients", m.Clients}} {
+		for i, pattern := range list.patterns {
+			at := strconv.Itoa(i)
+			switch {
+			case strings.TrimSpace(pattern) == "":
+				add("minLength", gateway.Textf("%s is empty", gateway.FieldName([]string{"match", list.name, at})), list.name, at)
+				all[len(all)-1].Params = map[string]any{"limit": 1}
+			case list.name == "tools":
+				check(Match{Tools: []string{pattern}}, list.name, at)
+			}
+		}
+	}
+	check(Match{Annotations: m.Annotations}, "annotations")
+	check(Match{When: m.When}, "when")
+	return all
+}
+
+// UnmatchedTools returns the patterns of tools that match none of the names server__tool.
+func (m *Match) UnmatchedTools(names []string) (unmatched []string) {
+	for _, pattern := range m.Tools {
+		wanted := strings.TrimPrefix(pattern, "!")
+		if !slices.ContainsFunc(names, func(name string) bool { return glob(wanted, name) }) {
+			unmatched = append(unmatched, pattern)
+		}
+	}
+	return unmatched
 }
 
 // matchWhen stands for a node in what is said about the expression.

@@ -19,10 +19,12 @@ func NewMemory(testing.TB) Store { return newMemory() }
 type memory struct {
 	mu        sync.Mutex
 	workflows map[string][]*Definition
-	running   map[string]int
-	modules   map[string][]Module
-	tests     map[string]map[string]Test
-	off       Switch
+	// drafts are those that versions are steps of.
+	drafts  map[*Definition]string
+	running map[string]int
+	modules map[string][]Module
+	tests   map[string]map[string]Test
+	off     Switch
 }
 
 func (m *memory) Switch(context.Context) (Switch, error) {
@@ -39,7 +41,7 @@ func (m *memory) PutSwitch(_ context.Context, s Switch) error {
 }
 
 func newMemory() *memory {
-	return &memory{workflows: map[string][]*Definition{}, running: map[string]int{}, modules: map[string][]Module{}, tests: map[string]map[string]Test{}}
+	return &memory{workflows: map[string][]*Definition{}, drafts: map[*Definition]string{}, running: map[string]int{}, modules: map[string][]Module{}, tests: map[string]map[string]Test{}}
 }
 
 func (m *memory) Workflows(ctx context.Context) (all []Stored, err error) {
@@ -79,11 +81,22 @@ func version[T any](all []T, n int, otherwise error) (found T, err error) {
 func (m *memory) Workflow(_ context.Context, id string, n int) (Stored, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	d, err := version(m.workflows[id], n, NoWorkflow(id, n))
-	if err != nil {
-		return Stored{}, err
+	d := m.find(id, n)
+	if d == nil {
+		return Stored{}, NoWorkflow(id, n)
 	}
 	return Stored{Definition: copied(d), Running: m.running[id]}, nil
+}
+
+// find returns a version of a workflow, nil if there is none; 0 is the newest.
+func (m *memory) find(id string, n int) *Definition {
+	all := m.workflows[id]
+	for i := len(all) - 1; i >= 0; i-- {
+		if n == 0 || all[i].Version == n {
+			return all[i]
+		}
+	}
+	return nil
 }
 
 func (m *memory) Versions(_ context.Context, id string) (all []*Definition, err error) {
@@ -96,21 +109,33 @@ func (m *memory) Versions(_ context.Context, id string) (all []*Definition, err 
 	return all, nil
 }
 
-func (m *memory) PutWorkflow(_ context.Context, d *Definition) error {
+func (m *memory) PutWorkflow(_ context.Context, d *Definition, draft string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if d.Version != len(m.workflows[d.ID])+1 {
+	all, next := m.workflows[d.ID], 1
+	if n := len(all); n > 0 {
+		next = all[n-1].Version + 1
+	}
+	if d.Version != next {
 		return ChangedMeanwhile(d.ID, d.Version)
 	}
-	m.workflows[d.ID] = append(m.workflows[d.ID], copied(d))
+	if n := len(all); n > 0 && draft != "" && m.drafts[all[n-1]] == draft {
+		all = all[:n-1]
+	}
+	made := copied(d)
+	m.workflows[d.ID], m.drafts[made] = append(all, made), draft
 	return nil
 }
 
 func (m *memory) RunWorkflow(_ context.Context, id string, n int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, err := version(m.workflows[id], n, NoWorkflow(id, n)); err != nil {
-		return err
+	d := m.find(id, n)
+	if d == nil {
+		return NoWorkflow(id, n)
+	}
+	if n != 0 {
+		delete(m.drafts, d)
 	}
 	m.running[id] = n
 	return nil

@@ -119,8 +119,8 @@ func (b *Builder) Problem(format string, values ...any) {
 	b.problems = append(b.problems, p)
 }
 
-func (b *Builder) problemAt(line, column int, reason string) {
-	b.Problem("%s", reason)
+func (b *Builder) problemAt(line, column int, format string, values ...any) {
+	b.Problem(format, values...)
 	last := &b.problems[len(b.problems)-1]
 	last.Line, last.Column = line, column
 }
@@ -154,8 +154,10 @@ func (b *Builder) Script(source string) *script.Program {
 	var e *script.SyntaxError
 	switch {
 	case err == nil:
+	case errors.As(err, &e) && e.Message == script.EndsEarly:
+		b.problemAt(e.Line, e.Column, script.EndsEarly)
 	case errors.As(err, &e) && e.Line > 0:
-		b.problemAt(e.Line, e.Column, e.Message)
+		b.problemAt(e.Line, e.Column, "%s", e.Message)
 	default:
 		b.Problem("%s", err.Error())
 	}

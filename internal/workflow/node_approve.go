@@ -85,7 +85,11 @@ func (r *Run) ask(node, message string, timeout time.Duration) (Decision, error)
 		return Decision{}, failure("nobody can be asked")
 	}
 	began := time.Now()
-	defer func() { r.asked += time.Since(began) }()
+	defer func() {
+		waited := time.Since(began)
+		r.asked += waited
+		r.calling.Timing.Asked += waited
+	}()
 	defer r.calling.PauseClock()()
 	late := &denial{gateway.Textf("nobody answered in time; `genkan approvals` lists the calls that wait")}
 	ctx, cancel := context.WithTimeoutCause(r.ctx, timeout, late)

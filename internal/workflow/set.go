@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -14,7 +15,7 @@ type Set struct {
 	ids    map[string]*Workflow
 	// lists are those for tools/list.
 	lists []*Workflow
-	// off is set if none of them runs.
+	// off is set if all were turned off.
 	off bool
 }
 
@@ -54,11 +55,16 @@ func NewSet(workflows []*Workflow) *Set {
 	return s
 }
 
-// switchOff makes the set match nothing. It still knows its workflows, so that their state
-// and figures are kept.
-func (s *Set) switchOff() { s.byType, s.lists, s.off = nil, nil, true }
+// switchedOff returns the set of those that run while all are turned off. It still knows
+// the others, so that their state and figures are kept.
+func (s *Set) switchedOff() *Set {
+	all := slices.Collect(maps.Values(s.ids))
+	on := NewSet(slices.DeleteFunc(all, func(w *Workflow) bool { return !w.Always }))
+	on.ids, on.off = s.ids, true
+	return on
+}
 
-// Off reports whether none of the workflows runs, because all were turned off.
+// Off reports whether all workflows were turned off.
 func (s *Set) Off() bool { return s.off }
 
 // Applying returns the workflows that run around calls of a tool by a client, and those

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 
 	"genkan/internal/gateway"
 )
@@ -17,8 +18,9 @@ type Store interface {
 	// that does not exist.
 	Versions(ctx context.Context, id string) ([]*Definition, error)
 	// PutWorkflow adds a version. The error has CodeConflict unless its number is the one
-	// after the newest.
-	PutWorkflow(ctx context.Context, d *Definition) error
+	// after the newest. A version that is a step of a draft takes the place of the step
+	// before, unless that has been run; an empty draft is none.
+	PutWorkflow(ctx context.Context, d *Definition, draft string) error
 	// RunWorkflow says which version runs; 0 is none.
 	RunWorkflow(ctx context.Context, id string, version int) error
 	// DeleteWorkflow removes all versions and tests.
@@ -65,8 +67,11 @@ type Module struct {
 	ID          string `json:"id"`
 	Description string `json:"description,omitempty"`
 	Script      string `json:"script"`
-	Version     int    `json:"version"`
-	UpdatedAt   Millis `json:"updatedAt"`
+	// Params is a JSON Schema of the params that hooks give it, to make a form of;
+	// empty if it says nothing about them.
+	Params    json.RawMessage `json:"params,omitempty"`
+	Version   int             `json:"version"`
+	UpdatedAt Millis          `json:"updatedAt"`
 }
 
 // NoWorkflow is the error for a version of a workflow that does not exist; 0 is any.

@@ -87,6 +87,10 @@ func TestApproval(t *testing.T) {
 				if c.decide != nil && (len(asked) != 1 || !strings.HasPrefix(string(asked[0].Arguments), `{"pr":`) || len(asked[0].Hash) != 64) {
 					t.Errorf("%+v", asked)
 				}
+				// The wait for the person is known apart.
+				if wait := 30 * time.Second * time.Duration(len(asked)); call.Timing.Asked < wait || call.Timing.Hooks >= 2*time.Second {
+					t.Errorf("asked for %v, workflows took %v", call.Timing.Asked, call.Timing.Hooks)
+				}
 				b.Close(context.Background())
 			})
 		})

@@ -136,8 +136,13 @@ func TestEnablingNeedsTestsThatPass(t *testing.T) {
 	if _, err := l.Save(ctx, broken, 2); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, l.ForceEnable(ctx, "w", 0), gateway.CodeInvalid, "leads nowhere")
-	if s, err := l.Rollback(ctx, "w", 2); err == nil || s.Running != 2 || s.Version != 4 {
+	wantError(t, l.ForceEnable(ctx, "w", 0), gateway.CodeInvalid, "every path must reach an end")
+	// A rollback that is refused stores nothing.
+	_, err := l.Rollback(ctx, "w", 2)
+	wantError(t, err, gateway.CodeConflict, "its version 2 fails the tests denies, refuses")
+	_, err = l.Rollback(ctx, "w", 3)
+	wantError(t, err, gateway.CodeInvalid, "every path must reach an end")
+	if s, err := l.store.Workflow(ctx, "w", 0); err != nil || s.Running != 2 || s.Version != 3 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, id := range []string{"denies", "refuses"} {
@@ -145,8 +150,8 @@ func TestEnablingNeedsTestsThatPass(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := l.Enable(ctx, "w", 0); err != nil {
-		t.Error(err)
+	if s, err := l.Rollback(ctx, "w", 2); err != nil || s.Running != 4 {
+		t.Errorf("%+v, %v", s, err)
 	}
 }
 

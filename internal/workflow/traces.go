@@ -154,6 +154,43 @@ func (s *Traces) Of(call string) []Trace {
 	return s.redacted(kept)
 }
 
+// The effects of workflows on a call.
+const (
+	EffectDenied      = "denied"
+	EffectChanged     = "changed"
+	EffectWouldDeny   = "would_deny"
+	EffectWouldChange = "would_change"
+)
+
+// Effect returns the strongest effect that workflows had on a call, or would have had if
+// they only watch. It is empty if there was none, or if the traces of the call are gone.
+func (s *Traces) Effect(call string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var found [4]bool
+	for _, t := range s.calls[call] {
+		if t.Detached {
+			continue // a hook beside the path has none
+		}
+		at := 0
+		if t.Mode == shadow {
+			at = 2
+		}
+		switch {
+		case t.Outcome == OutcomeDenied || t.Outcome == OutcomeFailed:
+			found[at] = true
+		case t.Changed:
+			found[at+1] = true
+		}
+	}
+	for i, effect := range [...]string{EffectDenied, EffectChanged, EffectWouldDeny, EffectWouldChange} {
+		if found[i] {
+			return effect
+		}
+	}
+	return ""
+}
+
 // Last returns the last traces of a workflow that want wants, the newest first, at most
 // so many. A nil want wants all.
 func (s *Traces) Last(workflow string, most int, want func(*Trace) bool) (found []Trace) {

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"encoding/json"
 	"slices"
 
 	"genkan/internal/gateway"
@@ -27,9 +28,8 @@ func (b *Builder) check(g *graph) {
 		b.Problem("the workflow has no start node")
 		return
 	}
-	loops := b.loops(g)
 	b.reach(g, start)
-	if !loops {
+	if !g.loops {
 		b.calls(start, false, map[visit]bool{})
 	}
 	b.node = nil
@@ -61,12 +61,16 @@ func (b *Builder) degrees(g *graph, s *step) {
 // leads checks that every way out of a node leads on.
 func (b *Builder) leads(s *step) {
 	for _, way := range s.ways() {
-		if s.next[way] == nil {
-			b.Problem("its way out %q leads nowhere; every path must reach an end", way)
+		switch {
+		case s.next[way] != nil:
+		case s.oneWay(way):
+			b.Problem("nothing follows it; every path must reach an end")
+		default:
+			b.Problem("nothing follows its exit “%s”; every path must reach an end", wayName(way))
 		}
 	}
 	if s.OnError == onErrorBranch && s.next[handleError] == nil {
-		b.Problem("onError is branch, and no edge leaves it by \"error\"")
+		b.Problem("nothing follows its exit “%s”, and onError is branch", wayName(handleError))
 	}
 }
 
@@ -83,7 +87,7 @@ func (b *Builder) loops(g *graph) (found bool) {
 				walk(e.Target)
 			case open:
 				b.node = b.definition.node(e.Target)
-				b.Problem("the path comes back to it; a workflow has no loops")
+				b.Problem("this is a loop: the path comes back to it")
 				found = true
 			}
 		}
@@ -124,11 +128,68 @@ func (b *Builder) calls(s *step, called bool, seen map[visit]bool) {
 	seen[visit{s, called}] = true
 	if s.Role == RoleCall && called {
 		b.node = b.definition.node(s.id)
-		b.Problem("it is the second mcp-call on its path; a call is sent once")
+		b.Problem("it is the second “%s” on its path; a call is sent once", gateway.Textf("Call the tool"))
 		return
 	}
 	for _, next := range s.next {
 		b.calls(next, called || s.Role == RoleCall, seen)
+	}
+}
+
+// name is what editors call a node: its label, or its kind.
+func (n *Node) name() gateway.Text {
+	var data struct {
+		Label, Outcome string
+		Hook           struct{ Blocking bool }
+	}
+	_ = json.Unmarshal(n.Data, &data) // Compile reports what cannot be read
+	if data.Label != "" {
+		return gateway.Textf("%s", gateway.Short(data.Label))
+	}
+	switch n.Type {
+	case "start":
+		return gateway.Textf("Start")
+	case "end":
+		switch data.Outcome {
+		case "deny":
+			return gateway.Textf("Refuse")
+		case "error":
+			return gateway.Textf("Fail")
+		}
+		return gateway.Textf("End")
+	case "mcp-call":
+		return gateway.Textf("Call the tool")
+	case "hook":
+		if !data.Hook.Blocking {
+			return gateway.Textf("Script beside the path")
+		}
+		return gateway.Textf("Script")
+	case "condition":
+		return gateway.Textf("Condition")
+	case "set":
+		return gateway.Textf("Set values")
+	case "tool":
+		return gateway.Textf("Another tool")
+	case "approve":
+		return gateway.Textf("Ask a person")
+	default:
+		return gateway.Textf("%s", gateway.Short(n.ID))
+	}
+}
+
+// wayName is what editors call a way out.
+func wayName(handle string) gateway.Text {
+	switch handle {
+	case handleElse:
+		return gateway.Textf("else")
+	case handleError:
+		return gateway.Textf("fails")
+	case handleOut:
+		return gateway.Textf("yes")
+	case handleDenied:
+		return gateway.Textf("no")
+	default:
+		return gateway.Textf("%s", gateway.Short(handle))
 	}
 }
 

@@ -30,21 +30,22 @@ func TestProblems(t *testing.T) {
 	}{
 		"nothing at all":   {``, nil, []string{`the workflow has no start node`}},
 		"a second start":   {"start → mcp → end\nstart2 → end2", nil, []string{`node "start2": it is a second start; a workflow has one`, `node "start2": no path from the start leads to it`, `node "end2": no path from the start leads to it`}},
-		"a loop":           {"start → hook → mcp → hook", nil, []string{`node "hook": 2 edges lead to it; only one may`, `node "hook": the path comes back to it; a workflow has no loops`}},
-		"a loop elsewhere": {"start → mcp → end\nhook → hook2 → hook", nil, []string{`node "hook": the path comes back to it; a workflow has no loops`, `node "hook": no path from the start leads to it`, `node "hook2": no path from the start leads to it`}},
-		"a loop to itself": {"start → mcp → end\nhook → hook", nil, []string{`node "hook": the path comes back to it; a workflow has no loops`, `node "hook": no path from the start leads to it`}},
+		"a loop":           {"start → hook → mcp → hook", nil, []string{`node "hook": this is a loop: the path comes back to it`, `node "hook": 2 edges lead to it; only one may`}},
+		"a loop elsewhere": {"start → mcp → end\nhook → hook2 → hook", nil, []string{`node "hook": this is a loop: the path comes back to it`, `node "hook": no path from the start leads to it`, `node "hook2": no path from the start leads to it`}},
+		"a loop to itself": {"start → mcp → end\nhook → hook", nil, []string{`node "hook": this is a loop: the path comes back to it`, `node "hook": no path from the start leads to it`}},
 		"back to the start": {"start → mcp → start", nil, []string{
-			`node "start": an edge leads to it; nothing comes before the start`, `node "start": the path comes back to it; a workflow has no loops`,
+			`node "start": this is a loop: the path comes back to it`, `node "start": an edge leads to it; nothing comes before the start`,
 		}},
-		"two to wait for":                 {"start → mcp → end\nstart → hook → end2", nil, []string{`node "start": its way out "out" leads to "mcp" and to "hook"; only one of them can be waited for`}},
-		"a path without an end":           {"start → mcp → hook", nil, []string{`node "hook": its way out "out" leads nowhere; every path must reach an end`}},
-		"only a hook that is not awaited": {"start → beside", nil, []string{`node "start": its way out "out" leads nowhere; every path must reach an end`}},
+		"two to wait for":                 {"start → mcp → end\nstart → hook → end2", nil, []string{`node "start": it leads to “Call the tool” already; only one step can follow it`}},
+		"two behind an exit":              {"start → approve → mcp → end\napprove -denied→ end2\napprove -denied→ end3\nend2: {\"label\":\"Not this\",\"outcome\":\"deny\"}", nil, []string{`node "approve": its exit “no” leads to “Not this” already; only one step can follow it`}},
+		"a path without an end":           {"start → mcp → hook", nil, []string{`node "hook": nothing follows it; every path must reach an end`}},
+		"only a hook that is not awaited": {"start → beside", nil, []string{`node "start": nothing follows it; every path must reach an end`}},
 		"after an end":                    {"start → mcp → end → end2", nil, []string{`node "end": an edge leaves it; nothing comes after an end`}},
 		"after what nobody waits for":     {"start → mcp → end\nstart → beside → end2", nil, []string{`node "beside": an edge leaves it; nothing can wait for a hook that is not blocking`}},
-		"two calls on a path":             {"start → mcp → hook → mcp2 → end", nil, []string{`node "mcp2": it is the second mcp-call on its path; a call is sent once`}},
-		"a condition without else":        {"start → condition\ncondition -a→ mcp → end\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{`node "condition": its way out "else" leads nowhere; every path must reach an end`}},
+		"two calls on a path":             {"start → mcp → hook → mcp2 → end", nil, []string{`node "mcp2": it is the second “Call the tool” on its path; a call is sent once`}},
+		"a condition without else":        {"start → condition\ncondition -a→ mcp → end\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{`node "condition": nothing follows its exit “else”; every path must reach an end`}},
 		"a condition with other handles": {"start → condition\ncondition -b→ mcp → end\ncondition -else→ mcp2 → end2\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{
-			`node "condition": an edge leaves it by "b", which it does not have; it has [a else error]`, `node "condition": its way out "a" leads nowhere; every path must reach an end`,
+			`node "condition": an edge leaves it by "b", which it does not have; it has [a else error]`, `node "condition": nothing follows its exit “a”; every path must reach an end`,
 		}},
 		"CEL that does not compile": {"start → condition\ncondition -a→ mcp → end\ncondition -else→ mcp2 → end2\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"args.x ==\\n nothing\"}]}", nil, []string{
 			`node "condition", line 2, column 2: undeclared reference to 'nothing' (in container '')`,
@@ -55,7 +56,7 @@ func TestProblems(t *testing.T) {
 		"a misspelt limit":               {"start → mcp → end", func(d *Definition) { d.Limits = parsed[Limits](`{"hookMS":1,"total":1}`) }, []string{`limits has no key "total"; its keys are totalMs, hookMs, hookMemMB, payloadKB, depth, logKB, detachedMax, fetchHosts`}},
 		"a misspelt key of state":        {"start → mcp → end", func(d *Definition) { d.State = parsed[State](`{"ttl":1}`) }, []string{`state has no key "ttl"; its keys are scope, ttlS, maxKB`}},
 		"an unknown module":              {"start → hook → mcp → end\nhook: {\"hook\":{\"module\":\"none\",\"blocking\":true}}", nil, []string{`node "hook": there is no hook module "none"`}},
-		"a branch to nowhere":            {"start → hook → mcp → end\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true,\"onError\":\"branch\"}}", nil, []string{`node "hook": onError is branch, and no edge leaves it by "error"`}},
+		"a branch to nowhere":            {"start → hook → mcp → end\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true,\"onError\":\"branch\"}}", nil, []string{`node "hook": nothing follows its exit “fails”, and onError is branch`}},
 		"a set that sets nothing":        {"start → set → mcp → end\nset: {\"vars\":{\"a\":{}}}", nil, []string{`node "set": "a" needs either value or cel`}},
 		"an edge to nothing": {"start → mcp → end", func(d *Definition) { d.Edges = append(d.Edges, Edge{Source: "mcp", Target: "x"}) }, []string{
 			`an edge leads from "mcp" to "x", and one of them does not exist`,
@@ -68,7 +69,7 @@ func TestProblems(t *testing.T) {
 			`the workflow has no id`,
 			`workflowType is "tools/cal" and must be one of [tools/call tools/list prompts/get resources/read]`,
 			`mode is "x" and must be one of [enforce shadow]`, `failMode is "x" and must be one of [closed open]`, `hookMs is negative`,
-			`match.tools has "delete_repo", which matches nothing; tools are matched as server__tool, so write *__delete_repo for the tool of any server`,
+			`the tool "delete_repo" matches nothing; tools are matched as server__tool, so write *__delete_repo for the tool of any server`,
 			"node \"match.when\", line 1, column 4: Syntax error: mismatched input '<EOF>' expecting {'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}",
 		}},
 	} {
@@ -244,12 +245,12 @@ func TestBrokenGraphsAreRefusedWithTheReason(t *testing.T) {
 			g.edge(node, "", g.node("end", `{}`))
 		case 4:
 			node = pick(is("tally", "mcp-call"))
-			reason = "only one of them can be waited for"
+			reason = "only one step can follow it"
 			g.edge(node, "", g.node("end", `{}`))
 		case 5: // a path loses its end
 			end := pick(is("end"))
 			i := slices.IndexFunc(d.Edges, func(e Edge) bool { return e.Target == end })
-			node, reason = d.Edges[i].Source, "leads nowhere"
+			node, reason = d.Edges[i].Source, "every path must reach an end"
 			if d.Edges[i].handle() == handleError {
 				t.Skip("an error need not lead anywhere")
 			}
@@ -260,7 +261,7 @@ func TestBrokenGraphsAreRefusedWithTheReason(t *testing.T) {
 			i := slices.IndexFunc(d.Edges, func(e Edge) bool {
 				return e.Source == called && e.handle() == handleOut && !strings.HasPrefix(e.Target, "hook")
 			})
-			node, reason = g.node("mcp-call", `{}`), "second mcp-call"
+			node, reason = g.node("mcp-call", `{}`), "is the second"
 			target := d.Edges[i].Target
 			d.Edges[i].Target = node
 			g.edge(node, "", target)

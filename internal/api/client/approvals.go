@@ -21,6 +21,7 @@ type Approval struct {
 	Hash      string    `json:"hash" doc:"Of the tool's name and the arguments. A call whose arguments change after the decision is refused."`
 	AskedAt   time.Time `json:"askedAt"`
 	ExpiresAt time.Time `json:"expiresAt" doc:"When the call is denied unless somebody decides."`
+	InClient  bool      `json:"inClient,omitempty" doc:"The client asks its own person, who alone can decide."`
 
 	Webhook        string `json:"webhook,omitempty" doc:"Whether the webhook of the configuration was told: sending, sent or failed."`
 	WebhookProblem string `json:"webhookProblem,omitempty" doc:"Why that failed."`

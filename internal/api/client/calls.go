@@ -51,6 +51,7 @@ type ListedCall struct {
 	CallEntry
 
 	Arguments string `json:"arguments,omitempty" doc:"The beginning of the arguments, on one line and without secrets, if they are kept."`
+	Effect    string `json:"effect,omitempty" doc:"What workflows did, for admins and recent calls: denied or changed; would_deny or would_change if they only watch."`
 }
 
 // CallList is a page of calls, the newest first.
@@ -92,7 +93,7 @@ type CallTiming struct {
 	ServerMillis float64 `json:"serverMillis" doc:"In the server."`
 	QueueMillis  float64 `json:"queueMillis" doc:"Waiting for the server's other calls."`
 	HooksMillis  float64 `json:"hooksMillis" doc:"In workflows."`
-	AskedMillis  float64 `json:"askedMillis" doc:"Waiting for a person's or a model's answer to a question of the server."`
+	AskedMillis  float64 `json:"askedMillis" doc:"Waiting for a person's or a model's answer to a question of the server or of a workflow."`
 	GenkanMillis float64 `json:"genkanMillis" doc:"The rest."`
 }
 
@@ -117,7 +118,7 @@ type CallSum struct {
 	Calls       int     `json:"calls"`
 	Errors      int     `json:"errors" doc:"Calls whose outcome is not ok."`
 	P50Millis   float64 `json:"p50Millis" doc:"Half of the calls took no longer."`
-	P95Millis   float64 `json:"p95Millis" doc:"Of 100 calls, 95 took no longer."`
+	P95Millis   float64 `json:"p95Millis" doc:"Of 100 calls, 95 took no longer, not counting the time in which people were asked."`
 	TokensIn    int64   `json:"tokensIn"`
 	TokensOut   int64   `json:"tokensOut"`
 	TokensSaved int64   `json:"tokensSaved,omitempty" doc:"About how many tokens models were spared by outlines of large answers, less what they read with read_result."`

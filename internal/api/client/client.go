@@ -25,6 +25,10 @@ type Client struct {
 	base  string
 	token gateway.Secret
 	http  *http.Client
+
+	// Connection is called with an error when a stream of Events breaks, and with nil
+	// when it is open again; nil for nobody. Set it before Events.
+	Connection func(err error)
 }
 
 // New makes a client for a genkan that listens on host:port, without TLS. It

@@ -147,6 +147,7 @@ type ApprovalEvent struct {
 	Tool      string    `json:"tool,omitempty"`
 	AskedAt   time.Time `json:"askedAt"`
 	ExpiresAt time.Time `json:"expiresAt"`
+	InClient  bool      `json:"inClient,omitempty"`
 	// Decision is how it ended: approved, denied, expired, or canceled with its call. By
 	// is who decided.
 	Decision string `json:"decision,omitempty"`
@@ -177,7 +178,7 @@ const (
 func (c *Client) Events(ctx context.Context, topics []string, after string, receive func(Event) error) error {
 	wait := firstReconnect
 	for connected := false; ; {
-		s := eventStream{after: after, receive: receive}
+		s := eventStream{after: after, receive: receive, again: connected}
 		err := c.follow(ctx, topics, &s)
 		after = s.after
 		switch {
@@ -189,6 +190,7 @@ func (c *Client) Events(ctx context.Context, topics []string, after string, rece
 			return err
 		case s.opened:
 			connected, wait = true, firstReconnect
+			c.tellConnection(err)
 		}
 		pause := time.NewTimer(max(wait, gateway.AsError(err).RetryAfter))
 		wait = min(2*wait, lastReconnect)
@@ -197,6 +199,12 @@ func (c *Client) Events(ctx context.Context, topics []string, after string, rece
 		case <-ctx.Done():
 		}
 		pause.Stop()
+	}
+}
+
+func (c *Client) tellConnection(err error) {
+	if c.Connection != nil {
+		c.Connection(err)
 	}
 }
 
@@ -214,6 +222,8 @@ func mayPass(err error) bool {
 type eventStream struct {
 	after   string
 	receive func(Event) error
+	// again is set if an earlier connection broke.
+	again bool
 	// opened is set when genkan has answered with a stream.
 	opened bool
 	// failed is the error of receive.
@@ -240,6 +250,9 @@ func (c *Client) follow(ctx context.Context, topics []string, s *eventStream) er
 		return c.read(resp, &struct{}{})
 	}
 	s.opened = true
+	if s.again {
+		c.tellConnection(nil)
+	}
 	silence := time.AfterFunc(eventSilence, cancel)
 	defer silence.Stop()
 	lines := bufio.NewScanner(resp.Body)

@@ -106,6 +106,7 @@ type ImportResult struct {
 // Connections lists the clients of this machine.
 type Connections struct {
 	ConfigFile string             `json:"configFile"`
+	Command    []string           `json:"command" doc:"What starts genkan in the entries of clients: the program and its first arguments."`
 	Clients    []ClientConnection `json:"connections"`
 	Changes    []ClientChange     `json:"changes" doc:"What can be undone, the newest first."`
 	Unreadable []string           `json:"unreadable,omitempty" doc:"Records of changes that cannot be read."`
@@ -125,6 +126,7 @@ type ClientFile struct {
 	Exists    bool   `json:"exists"`
 	Servers   int    `json:"servers"`
 	Connected int    `json:"connected" doc:"How many of the servers' entries lead to genkan."`
+	Knowledge bool   `json:"knowledge" doc:"Whether the client gets the knowledge base by one of them."`
 	Problem   string `json:"problem,omitempty" doc:"Why it cannot be read."`
 }
 
@@ -142,6 +144,7 @@ type ConnectRequest struct {
 	Folder    string   `json:"folder,omitempty" doc:"The absolute path of a project, whose files count too."`
 	Also      []string `json:"also,omitempty" doc:"More clients. If one of them cannot be connected, none is."`
 	Aggregate bool     `json:"aggregate,omitempty" doc:"One entry, genkan, in place of all entries. Tools are called SERVER__TOOL then."`
+	Knowledge bool     `json:"knowledge,omitempty" doc:"Only add an entry for the knowledge base, genkan-kb. All other entries stay as they are."`
 	URL       bool     `json:"url,omitempty" doc:"Entries call the URL of a genkan that listens, with a token of the client's own, instead of starting genkan."`
 	Project   bool     `json:"project,omitempty" doc:"Also change files of the project, which others share."`
 	DryRun    bool     `json:"dryRun,omitempty" doc:"Change nothing."`
@@ -163,6 +166,7 @@ type ConnectedFile struct {
 	Entries     []ConnectedEntry `json:"entries,omitempty"`
 	Replaced    []string         `json:"replaced,omitempty" doc:"Entries that the one entry for all replaces."`
 	NotImported []string         `json:"notImported,omitempty" doc:"Entries that genkan has no server for. They stay as they are."`
+	Diff        []string         `json:"diff,omitempty" doc:"The lines of the file that change, with -, + or a space before them, and … between; secrets are masked."`
 	Problem     *FileProblem     `json:"problem,omitempty"`
 }
 

@@ -23,10 +23,16 @@ type TemplateList struct {
 // UseTemplate asks for the workflows of a template.
 type UseTemplate struct {
 	Template string          `json:"template" doc:"The id of the template."`
-	ID       string          `json:"id,omitempty" doc:"The id of the workflow; the template's unless said."`
+	ID       string          `json:"id,omitempty" doc:"The id of the workflow. Unless said, it is the template's; with a number if that is taken and base is not said."`
 	Name     string          `json:"name,omitempty" doc:"Shown to people and agents; the template's title unless said."`
 	Match    json.RawMessage `json:"match,omitempty" doc:"Which calls it is for."`
 	Params   json.RawMessage `json:"params,omitempty" doc:"The parameters of the template, an object."`
+}
+
+// MadeWorkflows are the workflows that a template has made.
+type MadeWorkflows struct {
+	Workflows []Workflow `json:"workflows"`
+	Warnings  []string   `json:"warnings,omitempty" doc:"Patterns of match.tools that match no tool now."`
 }
 
 // Templates lists the templates of workflows.
@@ -35,8 +41,9 @@ func (c *Client) Templates(ctx context.Context) (TemplateList, error) {
 	return out, c.do(ctx, http.MethodGet, "/v1/workflow-templates", nil, &out)
 }
 
-// UseTemplate makes workflows of a template, as drafts.
-func (c *Client) UseTemplate(ctx context.Context, in json.RawMessage) (WorkflowList, error) {
-	var out WorkflowList
-	return out, c.do(ctx, http.MethodPost, "/v1/workflow-templates", in, &out)
+// UseTemplate makes workflows of a template, as drafts. base is the version of the first
+// that is changed; 0 if all are new.
+func (c *Client) UseTemplate(ctx context.Context, in json.RawMessage, base int) (MadeWorkflows, error) {
+	var out MadeWorkflows
+	return out, c.do(ctx, http.MethodPost, "/v1/workflow-templates"+versionQuery("base", base), in, &out)
 }

@@ -14,6 +14,21 @@ type Token struct {
 	CreatedAt  time.Time  `json:"createdAt"`
 	LastSeen   *time.Time `json:"lastSeen,omitempty" doc:"When somebody last came with it, to the minute; nothing for never."`
 	LastClient string     `json:"lastClient,omitempty" doc:"The program that came, by its own word."`
+
+	Limit   *TokenLimit `json:"limit,omitempty" doc:"What it may use; nothing for everything."`
+	Profile string      `json:"profile,omitempty" doc:"The profile that clients in the configuration shows it. It is no limit: the client may ask for more."`
+}
+
+// TokenLimit says what a token may use. The zero value allows everything.
+type TokenLimit struct {
+	Servers  []string `json:"servers,omitempty" doc:"Only these servers; all unless said."`
+	ReadOnly bool     `json:"readOnly,omitempty" doc:"Only tools that their servers mark as read-only."`
+}
+
+// TokenLimited is the limit that a token has now.
+type TokenLimited struct {
+	Name  string      `json:"name"`
+	Limit *TokenLimit `json:"limit,omitempty" doc:"Nothing for everything."`
 }
 
 // TokenList lists the tokens by name.
@@ -24,6 +39,8 @@ type TokenList struct {
 // NewToken asks for a token.
 type NewToken struct {
 	Name string `json:"name" doc:"1 to 64 of a-z, 0-9, '.', '_' and '-', of which the first is a letter or digit."`
+
+	Limit TokenLimit `json:"limit,omitzero" doc:"What it may use; everything unless said."`
 }
 
 // MadeToken is a token that was made. No other answer has it.

@@ -147,7 +147,7 @@ type Server struct {
 	State string `json:"state" doc:"starting, ready, not responding, down or disabled."`
 	// Source is one of the Source constants.
 	Source          string `json:"source" doc:"Where the server is declared: file or database; built-in for a part of Genkan, such as the knowledge base."`
-	Editable        bool   `json:"editable" doc:"Whether it can be changed and removed here: what the configuration file declares is changed there."`
+	Editable        bool   `json:"editable" doc:"Whether it can be changed and removed here: not a part of Genkan, nor a server of a configuration file that is read-only or was given with --config from elsewhere."`
 	Era             string `json:"era,omitempty"`
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
 	// OtherProtocolVersion is set while clients of the other era have a connection
@@ -172,7 +172,10 @@ type Server struct {
 	Note          string     `json:"note,omitempty" doc:"Something to know about how it is declared."`
 	// What follows is for admins.
 	Definition *ServerDefinition `json:"definition,omitempty" doc:"What it is, as it is written: references stay, literal secrets are ***. Of a single server, for admins."`
-	Output     string            `json:"output,omitempty" doc:"What the server printed last; for admins."`
+	// DeclaredIn and Fixed are about a server of the configuration file.
+	DeclaredIn string `json:"declaredIn,omitempty" doc:"The configuration file and the line that declare it. Of a single server, for admins."`
+	Fixed      string `json:"fixed,omitempty" doc:"Why it can only be changed in that file; for admins."`
+	Output     string `json:"output,omitempty" doc:"What the server printed last; for admins."`
 	// ListProblems are the lists of a server that is ready which could not be read.
 	ListProblems []ListProblem `json:"listProblems,omitempty" doc:"Lists of a server that is ready which could not be read, or have not come yet. What it listed before stays in use; for admins."`
 	// Hidden are the tools that a filter of the configuration hides.

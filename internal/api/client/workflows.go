@@ -19,11 +19,14 @@ type Workflow struct {
 	Running     int       `json:"runningVersion,omitempty" doc:"The version that runs."`
 	Newest      int       `json:"newestVersion"`
 	Order       int       `json:"order" doc:"The workflow with the lowest sees a call first and its answer last."`
-	Mode        string    `json:"mode" doc:"enforce; or shadow, if it only watches."`
+	Mode        string    `json:"mode" doc:"enforce; or shadow, if it only watches. That of the version that runs, or of the newest if none does."`
 	Problems    int       `json:"problemCount" doc:"How many things keep the newest version from being enabled."`
 	Source      string    `json:"source" doc:"Where it is kept: database, or file if it can only be changed in its file."`
 	UpdatedAt   time.Time `json:"updatedAt" doc:"When the newest version was made."`
 	Conditional bool      `json:"conditional,omitempty" doc:"It has match.when, so whether it runs depends on the call."`
+
+	Template string `json:"template,omitempty" doc:"The template that it was made from."`
+	Outdated bool   `json:"outdated,omitempty" doc:"The template has other scripts now than when the newest version was made; POST /v1/workflows/ID/update stores a draft with them."`
 }
 
 // WorkflowList lists the workflows.
@@ -114,6 +117,7 @@ type WorkflowVersion struct {
 	Name      string    `json:"name"`
 	UpdatedAt time.Time `json:"updatedAt"`
 	Running   bool      `json:"running"`
+	Mode      string    `json:"mode" doc:"enforce, or shadow."`
 }
 
 // WorkflowVersions lists the versions of a workflow.
@@ -353,6 +357,8 @@ type HookModule struct {
 	UpdatedAt   time.Time `json:"updatedAt"`
 	Workflows   []string  `json:"workflows" doc:"The workflows whose newest or running version uses it."`
 	Script      string    `json:"script,omitempty" doc:"Not in lists."`
+
+	Params json.RawMessage `json:"params,omitempty" doc:"A JSON Schema of the params that hooks give it, to make a form of."`
 }
 
 // HookModuleList lists the hook modules.
@@ -365,6 +371,8 @@ type NewHookModule struct {
 	ID          string `json:"id,omitempty" doc:"As in the path."`
 	Description string `json:"description,omitempty"`
 	Script      string `json:"script"`
+
+	Params json.RawMessage `json:"params,omitempty" doc:"A JSON Schema of the params that hooks give it, to make a form of."`
 }
 
 func workflowPath(id, rest string) string { return "/v1/workflows/" + url.PathEscape(id) + rest }
@@ -467,6 +475,12 @@ func (c *Client) CheckWorkflow(ctx context.Context, definition json.RawMessage) 
 func (c *Client) EnableWorkflow(ctx context.Context, id string, in EnableRequest) (Workflow, error) {
 	var out Workflow
 	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/enable"), in, &out)
+}
+
+// UpdateWorkflow stores a draft with the scripts that the workflow's template has now.
+func (c *Client) UpdateWorkflow(ctx context.Context, id string) (WorkflowDetails, error) {
+	var out WorkflowDetails
+	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/update"), nil, &out)
 }
 
 // DisableWorkflow stops a workflow.

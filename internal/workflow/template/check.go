@@ -6,12 +6,14 @@ import (
 	"errors"
 	"maps"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"genkan/internal/gateway"
+	"genkan/internal/workflow"
 )
 
 func compile(schema []byte) (*jsonschema.Schema, error) {
@@ -40,28 +42,74 @@ func compileRegexp(text string) (jsonschema.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-// check validates parameters. The error names each field and says what is wrong with it.
-func (s *source) check(params json.RawMessage) error {
+var backreference = regexp.MustCompile(`^\\[1-9k]`)
+
+// unsupported reports whether Go cannot read a regular expression of JavaScript.
+func unsupported(e *syntax.Error) bool {
+	return e.Code == syntax.ErrInvalidPerlOp || e.Code == syntax.ErrInvalidEscape && backreference.MatchString(e.Expr)
+}
+
+// mistake says what is wrong with a regular expression.
+func mistake(code syntax.ErrorCode) gateway.Text {
+	switch code {
+	case syntax.ErrMissingParen:
+		return gateway.Textf("a ( is not closed")
+	case syntax.ErrMissingBracket:
+		return gateway.Textf("a [ is not closed")
+	case syntax.ErrUnexpectedParen:
+		return gateway.Textf("a ) has no (")
+	case syntax.ErrMissingRepeatArgument:
+		return gateway.Textf("there is nothing to repeat")
+	case syntax.ErrInvalidRepeatOp:
+		return gateway.Textf("two repetitions follow each other")
+	case syntax.ErrInvalidRepeatSize:
+		return gateway.Textf("it cannot be repeated so often")
+	case syntax.ErrTrailingBackslash:
+		return gateway.Textf("it ends with a backslash")
+	case syntax.ErrInvalidCharRange:
+		return gateway.Textf("the range is the wrong way round")
+	case syntax.ErrInvalidEscape:
+		return gateway.Textf("the escape sequence is unknown")
+	default:
+		return gateway.Textf("%s", string(code))
+	}
+}
+
+// check validates parameters and a match. The error names each field and says what is
+// wrong with it.
+func (s *source) check(params json.RawMessage, m *workflow.Match) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
 	if err != nil {
 		return gateway.Errorf(gateway.CodeInvalid, "params are not JSON: %s", err.Error())
 	}
-	var wrong *jsonschema.ValidationError
-	if !errors.As(s.schema.Validate(value), &wrong) {
-		return nil
-	}
 	var problems gateway.Problems
-	s.describe(wrong, &problems)
-	return problems.Err()
+	var wrong *jsonschema.ValidationError
+	if errors.As(s.schema.Validate(value), &wrong) {
+		s.describe(wrong, &problems)
+	}
+	if s.NeedsMatch && len(m.Servers)+len(m.Tools)+len(m.Clients)+len(m.Annotations)+len(m.When) == 0 {
+		problems.Add(gateway.Problem{
+			Field: "match", Pointer: "/match", Keyword: "minProperties",
+			Text: gateway.Textf("match must say which calls it is for: tools (such as github__merge_*), servers or clients"),
+		})
+	}
+	for _, p := range m.Problems() {
+		problems.Add(p)
+	}
+	if err := problems.Err(); err != nil {
+		return err
+	}
+	return nil
 }
 
 // describe adds what is wrong. The schemas of templates use no other rules than these.
 func (s *source) describe(e *jsonschema.ValidationError, to *gateway.Problems) {
 	at := e.InstanceLocation
 	field := gateway.FieldName(at)
-	problem := func(keyword string, text gateway.Text) {
-		to.Add(gateway.Problem{Field: field, Pointer: gateway.Pointer(at), Keyword: keyword, Text: text})
+	rule := func(keyword string, params map[string]any, text gateway.Text) {
+		to.Add(gateway.Problem{Field: field, Pointer: gateway.Pointer(at), Keyword: keyword, Params: params, Text: text})
 	}
+	problem := func(keyword string, text gateway.Text) { rule(keyword, nil, text) }
 	switch k := e.ErrorKind.(type) {
 	case *kind.Required:
 		for _, name := range k.Missing {
@@ -90,9 +138,9 @@ func (s *source) describe(e *jsonschema.ValidationError, to *gateway.Problems) {
 				names = append(names, missing.Missing...)
 			}
 		}
-		problem("anyOf", gateway.Textf("params need at least one of %s", gateway.List(names)))
+		rule("anyOf", map[string]any{"missingProperties": names}, gateway.Textf("params need at least one of %s", gateway.List(names)))
 	case *kind.MinLength:
-		problem("minLength", gateway.Textf("%s must have at least %d characters, has %d", field, k.Want, k.Got))
+		rule("minLength", map[string]any{"limit": k.Want}, gateway.Textf("%s must have at least %d characters, has %d", field, k.Want, k.Got))
 	case *kind.MaxLength:
 		problem("maxLength", gateway.Textf("%s must have at most %d characters, has %d", field, k.Want, k.Got))
 	case *kind.MinItems:
@@ -106,6 +154,10 @@ func (s *source) describe(e *jsonschema.ValidationError, to *gateway.Problems) {
 	case *kind.Pattern: // the only pattern in use
 		problem("pattern", gateway.Textf("%s must be an http or https URL", field))
 	case *kind.Format: // the only format in use
+		if broken, ok := errors.AsType[*syntax.Error](k.Err); ok && !unsupported(broken) {
+			problem("format", gateway.Textf("%s is not a regular expression: %s: %s", field, mistake(broken.Code), gateway.Short(broken.Expr)))
+			return
+		}
 		problem("format", gateway.Textf("%s must be a regular expression without lookaround, backreferences and flags, so that it takes linear time", field))
 	default:
 		for _, cause := range e.Causes {

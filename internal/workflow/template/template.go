@@ -8,8 +8,13 @@
 package template
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"embed"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/url"
 	"path"
 	"regexp"
@@ -43,27 +48,55 @@ type Template struct {
 type source struct {
 	Template
 	Workflows []json.RawMessage
-	// Japanese has the texts, also those of the parameters by their names.
+	// Japanese has the texts, also those of the parameters by their names, and the
+	// labels of the nodes by the English ones.
 	Japanese struct {
 		words
-		Params map[string]words
+		Params map[string]struct {
+			words
+			// Default is one that is a text. Choices are titles of the values of an enum.
+			Default string
+			Choices map[string]string
+		}
+		Labels map[string]string
 	}
 
-	schema *jsonschema.Schema
-	fields map[string]struct{ Default json.RawMessage }
+	// scripts are those of each workflow, by its type.
+	scripts map[string]scripts
+	schema  *jsonschema.Schema
+	names   []string // of the parameters, in the order of the file
+	fields  map[string]struct{ Default json.RawMessage }
 }
 
 type words struct{ Title, Description string }
+
+// scripts are the scripts of a workflow, by the ids of their nodes.
+type scripts map[string]string
+
+// sum identifies the scripts; empty if there are none.
+func (s scripts) sum() string {
+	if len(s) == 0 {
+		return ""
+	}
+	h := sha256.New()
+	for _, node := range slices.Sorted(maps.Keys(s)) {
+		fmt.Fprintf(h, "%q%q", node, s[node])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
 
 // Options are what is not special to a template.
 type Options struct {
 	// ID is that of the first workflow; empty for the template's. Those of others have
 	// a suffix.
 	ID string `json:"id,omitempty"`
-	// Name is shown to people and agents; empty for the template's title.
+	// Name is shown to people and agents; empty for the template's title. Those of others
+	// have a suffix.
 	Name string `json:"name,omitempty"`
 	// Match says which calls the workflow is for.
 	Match workflow.Match `json:"match,omitzero"`
+	// Japanese makes workflows with Japanese texts.
+	Japanese bool `json:"-"`
 }
 
 // All returns the templates, with English texts.
@@ -82,9 +115,24 @@ func (t Template) Japanese() Template {
 	var schema map[string]any
 	_ = json.Unmarshal(t.Params, &schema)
 	properties, _ := schema["properties"].(map[string]any)
-	for name, property := range properties {
-		property, _ := property.(map[string]any)
-		property["title"], property["description"] = ja.Params[name].Title, ja.Params[name].Description
+	var ordered bytes.Buffer
+	for _, name := range t.source.names {
+		property, _ := properties[name].(map[string]any)
+		said := ja.Params[name]
+		property["title"], property["description"] = said.Title, said.Description
+		if said.Default != "" {
+			property["default"] = said.Default
+		}
+		if items, ok := property["items"].(map[string]any); ok && said.Choices != nil {
+			items["x-titles"] = said.Choices
+		} else if said.Choices != nil {
+			property["x-titles"] = said.Choices
+		}
+		text, _ := json.Marshal(property)
+		fmt.Fprintf(&ordered, ",%q:%s", name, text)
+	}
+	if ordered.Len() > 0 {
+		schema["properties"] = json.RawMessage("{" + ordered.String()[1:] + "}")
 	}
 	t.Params, _ = json.Marshal(schema)
 	return t
@@ -108,27 +156,31 @@ func (s *source) use(params json.RawMessage, options Options) ([]workflow.Defini
 	if len(params) == 0 {
 		params = []byte("{}")
 	}
-	if err := s.check(params); err != nil {
-		return nil, err
-	}
 	m := options.Match
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if s.NeedsMatch && len(m.Servers)+len(m.Tools)+len(m.Clients)+len(m.Annotations)+len(m.When) == 0 {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "the template %s is for some calls only: say for which, by match.tools (such as github__merge_*), match.servers or match.clients", s.ID)
+	if err := s.check(params, &m); err != nil {
+		return nil, err
 	}
 	values := map[string]json.RawMessage{}
 	if err := json.Unmarshal(params, &values); err != nil {
 		return nil, err
 	}
 	for name, field := range s.fields {
-		if values[name] == nil && field.Default != nil {
-			values[name] = field.Default
+		if values[name] != nil || field.Default == nil {
+			continue
+		}
+		values[name] = field.Default
+		if ja := s.Japanese.Params[name].Default; options.Japanese && ja != "" {
+			values[name], _ = json.Marshal(ja)
 		}
 	}
 	var made []workflow.Definition
 	for _, text := range s.Workflows {
+		if options.Japanese {
+			text = s.japaneseLabels(text)
+		}
 		d, err := workflow.Parse(fill(text, values))
 		if err != nil {
 			return nil, err
@@ -137,12 +189,23 @@ func (s *source) use(params json.RawMessage, options Options) ([]workflow.Defini
 		if d.ID == "" {
 			d.ID = s.ID
 		}
-		if d.Name == "" {
-			d.Name = s.Title
+		said := words{s.Title, s.Description}
+		if options.Japanese {
+			said = s.Japanese.words
 		}
-		d.Description, d.Match = s.Description, m
+		if d.Name == "" {
+			d.Name = said.Title
+		}
+		d.Description, d.Match = said.Description, m
+		d.MadeFrom = workflow.Origin{Template: s.ID, Scripts: s.scripts[d.Type].sum()}
 		if len(made) > 0 {
-			d.ID += suffixes[d.Type]
+			suffix := suffixes[d.Type]
+			d.ID += suffix.id
+			if options.Japanese {
+				d.Name += suffix.japanese
+			} else {
+				d.Name += suffix.english
+			}
 			d.Match.When = "" // it is about a call of a tool
 		}
 		made = append(made, *d)
@@ -150,9 +213,52 @@ func (s *source) use(params json.RawMessage, options Options) ([]workflow.Defini
 	return made, nil
 }
 
-// suffixes tell the ids of the workflows of one template apart.
-var suffixes = map[string]string{
-	workflow.ToolsList: "-list", workflow.ResourcesRead: "-resources", workflow.PromptsGet: "-prompts",
+// Newer returns a workflow with the scripts that its template has now. All else stays, as
+// it may have been changed. It reports false if the template had these scripts when the
+// workflow was made, or is not known.
+func Newer(d workflow.Definition) (workflow.Definition, bool) {
+	all := sources()
+	i := slices.IndexFunc(all, func(s *source) bool { return s.ID == d.MadeFrom.Template })
+	if i < 0 {
+		return d, false
+	}
+	now := all[i].scripts[d.Type]
+	if d.MadeFrom.Scripts == now.sum() {
+		return d, false
+	}
+	d.MadeFrom.Scripts = now.sum()
+	d.Nodes = slices.Clone(d.Nodes)
+	for i := range d.Nodes {
+		var data, hook map[string]json.RawMessage
+		text, found := now[d.Nodes[i].ID]
+		if !found || json.Unmarshal(d.Nodes[i].Data, &data) != nil || json.Unmarshal(data["hook"], &hook) != nil || hook["script"] == nil {
+			continue // the node has become another one
+		}
+		hook["script"] = encode(text)
+		data["hook"] = encode(hook)
+		d.Nodes[i].Data = encode(data)
+	}
+	return d, true
+}
+
+// japaneseLabels replaces the labels of the nodes in a definition.
+func (s *source) japaneseLabels(definition []byte) []byte {
+	return label.ReplaceAllFunc(definition, func(found []byte) []byte {
+		ja, ok := s.Japanese.Labels[string(label.FindSubmatch(found)[1])]
+		if !ok {
+			return found
+		}
+		return []byte(`"label": "` + ja + `"`)
+	})
+}
+
+var label = regexp.MustCompile(`"label": *"([^"]*)"`)
+
+// suffixes tell the ids and names of the workflows of one template apart.
+var suffixes = map[string]struct{ id, english, japanese string }{
+	workflow.ToolsList:     {"-list", " (list of tools)", "（ツールの一覧）"},
+	workflow.ResourcesRead: {"-resources", " (resources)", "（リソース）"},
+	workflow.PromptsGet:    {"-prompts", " (prompts)", "（プロンプト）"},
 }
 
 var reference = regexp.MustCompile(`"\$(params|host|[a-z-]+\.js)(?:\.(\w+))?"`)
@@ -173,13 +279,42 @@ func fill(definition []byte, values map[string]json.RawMessage) []byte {
 			u, _ := url.Parse(text) // the schema asks for a URL
 			return encode(u.Hostname())
 		default:
-			script, err := files.ReadFile(path.Join("files", what))
-			if err != nil {
-				panic(err)
-			}
-			return encode(string(script))
+			return encode(script(what))
 		}
 	})
+}
+
+// script returns the text of a file beside the templates.
+func script(file string) string {
+	text, err := files.ReadFile(path.Join("files", file))
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// scriptsOf returns the scripts of the workflows of a template.
+func scriptsOf(definitions []json.RawMessage) (map[string]scripts, error) {
+	all := map[string]scripts{}
+	for _, raw := range definitions {
+		var d struct {
+			Type  string `json:"workflowType"`
+			Nodes []struct {
+				ID   string
+				Data struct{ Hook struct{ Script string } }
+			}
+		}
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return nil, err
+		}
+		all[d.Type] = scripts{}
+		for _, n := range d.Nodes {
+			if file, ok := strings.CutPrefix(n.Data.Hook.Script, "$"); ok {
+				all[d.Type][n.ID] = script(file)
+			}
+		}
+	}
+	return all, nil
 }
 
 // encode writes JSON with <, > and & as they are, so that scripts stay readable.
@@ -216,9 +351,27 @@ var sources = sync.OnceValue(func() (all []*source) { //nolint:gochecknoglobals 
 		}
 		must(json.Unmarshal(s.Params, &schema))
 		s.fields = schema.Properties
+		s.names = keys(s.Params, "properties")
 		s.schema, err = compile(s.Params)
+		must(err)
+		s.scripts, err = scriptsOf(s.Workflows)
 		must(err)
 		all = append(all, s)
 	}
 	return all
 })
+
+// keys are the names in an object's member, in their order.
+func keys(object json.RawMessage, member string) (names []string) {
+	var members map[string]json.RawMessage
+	_ = json.Unmarshal(object, &members)
+	d := json.NewDecoder(bytes.NewReader(members[member]))
+	_, _ = d.Token()
+	for d.More() {
+		name, _ := d.Token()
+		names = append(names, fmt.Sprint(name))
+		var value json.RawMessage
+		_ = d.Decode(&value)
+	}
+	return names
+}

@@ -30,8 +30,13 @@ func TestEachTemplateCanBeEnabled(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.enable(t, definitions)
+			names := map[string]bool{}
 			for _, d := range definitions {
-				if d.Enabled || d.Name != tpl.Title || d.Description != tpl.Description || !slices.Equal(d.Match.Servers, some.Servers) {
+				if names[d.Name] {
+					t.Errorf("two are called %q", d.Name)
+				}
+				names[d.Name] = true
+				if d.Enabled || !strings.HasPrefix(d.Name, tpl.Title) || d.Description != tpl.Description || !slices.Equal(d.Match.Servers, some.Servers) {
 					t.Errorf("%+v", d)
 				}
 				raw, err := json.Marshal(d)
@@ -40,7 +45,7 @@ func TestEachTemplateCanBeEnabled(t *testing.T) {
 				}
 			}
 			made, err := template.Use(tpl.ID, json.RawMessage(needs[tpl.ID]), template.Options{ID: "mine", Name: "Mine", Match: some})
-			if err != nil || made[0].ID != "mine" || made[0].Name != "Mine" || len(made) == 2 && made[1].ID != "mine-list" {
+			if err != nil || made[0].ID != "mine" || made[0].Name != "Mine" || len(made) == 2 && (made[1].ID != "mine-list" || made[1].Name != "Mine (list of tools)") {
 				t.Errorf("%v %+v", err, made)
 			}
 			if _, err := template.Use(tpl.ID, json.RawMessage(needs[tpl.ID]), template.Options{}); (err != nil) != tpl.NeedsMatch {
@@ -79,6 +84,48 @@ func TestTemplatesAreDescribedInBothLanguages(t *testing.T) {
 	}
 }
 
+// The Japanese form has the order of the English one, its own texts to begin with, and
+// titles for what is chosen from.
+func TestJapaneseFormsOfTemplates(t *testing.T) {
+	for _, c := range []struct{ id, want string }{
+		{"redact", `"x-titles":{"address":`},
+		{"ask-first", `"default":"エージェントが`},
+	} {
+		for _, tpl := range template.All() {
+			if tpl.ID == c.id && !strings.Contains(string(tpl.Japanese().Params), c.want) {
+				t.Errorf("%s: %s has no %s", c.id, tpl.Japanese().Params, c.want)
+			}
+			if form := string(tpl.Japanese().Params); tpl.ID == "redact" && strings.Index(form, `"kinds"`) > strings.Index(form, `"also"`) {
+				t.Errorf("the order is another: %s", form)
+			}
+		}
+	}
+}
+
+// What a person reads in the drawing is in the language of the form.
+func TestWorkflowsOfATemplateSpeakJapanese(t *testing.T) {
+	for _, tpl := range template.All() {
+		made, err := template.Use(tpl.ID, json.RawMessage(needs[tpl.ID]), template.Options{Match: some, Japanese: true})
+		if err != nil {
+			t.Fatal(tpl.ID, err)
+		}
+		for i, d := range made {
+			if ja := tpl.Japanese(); i == 0 && d.Name != ja.Title || i > 0 && !strings.HasPrefix(d.Name, ja.Title+"（") || d.Description != ja.Description {
+				t.Errorf("%s: %q, %q", tpl.ID, d.Name, d.Description)
+			}
+			for _, n := range d.Nodes {
+				var data struct{ Label string }
+				if err := json.Unmarshal(n.Data, &data); len(n.Data) > 0 && err != nil {
+					t.Fatal(err)
+				}
+				if data.Label != "" && !strings.ContainsFunc(data.Label, func(r rune) bool { return r > 0x3000 }) {
+					t.Errorf("%s: the label %q", tpl.ID, data.Label)
+				}
+			}
+		}
+	}
+}
+
 func TestWrongParams(t *testing.T) {
 	for _, c := range []struct{ id, params, want string }{
 		{"redakt", `{}`, `there is no template "redakt"; there are ask-first, deny-argument,`},
@@ -87,7 +134,11 @@ func TestWrongParams(t *testing.T) {
 		{"redact", `{"kind":["keys"]}`, "kind is unknown; did you mean kinds?"},
 		{"redact", `{"also":["(?=x)"]}`, "also.0 must be a regular expression without lookaround"},
 		{"redact", `{"also":["(?i)x"]}`, "also.0 must be a regular expression"},
-		{"redact", `{"also":["(x"]}`, "also.0 must be a regular expression"},
+		{"redact", `{"also":["(.)\\1"]}`, "also.0 must be a regular expression without lookaround"},
+		{"redact", `{"also":["a(x"]}`, "also.0 is not a regular expression: a ( is not closed: a(x"},
+		{"redact", `{"also":["([a-z"]}`, "also.0 is not a regular expression: a [ is not closed: [a-z"},
+		{"redact", `{"also":["a","b)"]}`, "also.1 is not a regular expression: a ) has no (: b)"},
+		{"redact", `{"also":["*x"]}`, "also.0 is not a regular expression: there is nothing to repeat: *"},
 		{"redact", `{"also":[""]}`, "also.0 must have at least 1 characters, has 0"},
 		{"redact", `[]`, "params must be an object, is an array"},
 		{"redact", `{`, "params are not JSON"},
@@ -102,7 +153,7 @@ func TestWrongParams(t *testing.T) {
 		{"notify-failure", `{"url":"https://u@evil/ x"}`, "url must be an http or https URL"},
 		{"notify-failure", `{"format":"xml"}`, "url is required"},
 		{"notify-failure", `{"format":"xml"}`, `format must be one of "json", "slack", "discord", is "xml"`},
-		{"hide-tools", `{}`, "the template hide-tools is for some calls only: say for which, by match.tools (such as github__merge_*)"},
+		{"hide-tools", `{}`, "match must say which calls it is for: tools (such as github__merge_*), servers or clients"},
 	} {
 		options := template.Options{Match: some}
 		if c.id == "hide-tools" {
@@ -131,6 +182,31 @@ func TestWrongMatch(t *testing.T) {
 	_, err := template.Use("hide-tools", nil, template.Options{Match: match})
 	if err == nil || gateway.AsError(err).Text() != `match has no key "tool"; its keys are servers, tools, clients, annotations, when` {
 		t.Error(err)
+	}
+}
+
+// What is wrong with parameters and match is told at once, each at its field.
+func TestProblemsOfMatch(t *testing.T) {
+	match := workflow.Match{Tools: []string{"a__b", "write_file", ""}, Clients: []string{" "}, Annotations: map[string]bool{"read": true}, When: "this is not cel (("}
+	_, err := template.Use("ask-first", json.RawMessage(`{"timeoutMs":5}`), template.Options{Match: match})
+	fields := map[string]string{}
+	for _, p := range gateway.AsError(err).Problems {
+		fields[p.Field] = p.Text.String()
+	}
+	for field, want := range map[string]string{
+		"timeoutMs":         "must be at least 1000",
+		"match.tools.1":     `the tool "write_file" matches nothing; tools are matched as server__tool, so write *__write_file`,
+		"match.tools.2":     "match.tools.2 is empty",
+		"match.clients.0":   "match.clients.0 is empty",
+		"match.annotations": `a key of match.annotations is "read"`,
+		"match.when":        "line 1, column ",
+	} {
+		if !strings.Contains(fields[field], want) {
+			t.Errorf("%s: %q", field, fields[field])
+		}
+	}
+	if len(fields) != 6 {
+		t.Errorf("got %v", fields)
 	}
 }
 

@@ -1,4 +1,4 @@
-package app
+package record
 
 import (
 	"cmp"
@@ -10,29 +10,34 @@ import (
 	"genkan/internal/workflow"
 )
 
-// mostMeasured is how many workflows have metrics of their own. The others are summed up
+// maxWorkflows is how many workflows have metrics of their own. The others are summed up
 // as otherWorkflows.
-const mostMeasured = 200
+const maxWorkflows = 200
 
 const otherWorkflows = "(others)"
 
-// workflowMetrics collects the metrics of workflows and of the workers of scripts.
+// MeasureWorkflows adds the metrics of workflows, of pending approvals and of pools of
+// script workers, by the names of the pools.
+func (r *Recorder) MeasureWorkflows(engine *workflow.Engine, desk *workflow.Desk, pools map[string]*script.Pool) {
+	r.registry.MustRegister(newWorkflowMetrics(engine, desk, pools))
+}
+
+// workflowMetrics is the prometheus.Collector of MeasureWorkflows.
 type workflowMetrics struct {
 	engine *workflow.Engine
 	desk   *workflow.Desk
-	pools  map[string]func() script.PoolStats
+	pools  map[string]*script.Pool
 
 	runs, changed, dropped, duration, off, pending, beside *prometheus.Desc
 	workers, queue, started, killed, tripped               *prometheus.Desc
 }
 
-func newWorkflowMetrics(w *workflows) *workflowMetrics {
+func newWorkflowMetrics(engine *workflow.Engine, desk *workflow.Desk, pools map[string]*script.Pool) *workflowMetrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("genkan_"+name, help, labels, nil)
 	}
 	return &workflowMetrics{
-		engine: w.engine, desk: w.desk,
-		pools:    map[string]func() script.PoolStats{"hooks": w.hooks.Stats, "detached": w.detached.Stats},
+		engine: engine, desk: desk, pools: pools,
 		runs:     desc("workflow_runs_total", "Runs of workflows that are enabled, by outcome: ok, denied, failed, passed (failed open) or call_failed.", "workflow", "mode", "outcome"),
 		changed:  desc("workflow_changed_total", "Runs that changed the call or its answer.", "workflow", "mode"),
 		dropped:  desc("workflow_dropped_total", "Runs beside calls that did not take place, because too many waited.", "workflow", "mode"),
@@ -68,7 +73,7 @@ func (m *workflowMetrics) Collect(out chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, n int, labels ...string) {
 		send(prometheus.GaugeValue, d, float64(n), labels...)
 	}
-	for key, r := range measured(m.engine.Runs()) {
+	for key, r := range sumUp(m.engine.Runs()) {
 		mode := "enforce"
 		if key.Shadow {
 			mode = "shadow"
@@ -95,8 +100,8 @@ func (m *workflowMetrics) Collect(out chan<- prometheus.Metric) {
 	gauge(m.pending, len(m.desk.List()))
 	waiting, _ := m.engine.Waiting()
 	gauge(m.beside, waiting)
-	for pool, stats := range m.pools {
-		s := stats()
+	for pool, of := range m.pools {
+		s := of.Stats()
 		gauge(m.workers, s.Running, pool, "running")
 		gauge(m.workers, s.Waiting, pool, "waiting")
 		gauge(m.workers, max(0, s.Processes-s.Running-s.Waiting), pool, "idle")
@@ -107,9 +112,9 @@ func (m *workflowMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// measured sums up the workflows beyond the first ones by name.
-func measured(all map[workflow.WorkflowAndMode]workflow.RunStats) map[workflow.WorkflowAndMode]workflow.RunStats {
-	if len(all) <= mostMeasured {
+// sumUp sums up the workflows beyond the first maxWorkflows by name.
+func sumUp(all map[workflow.WorkflowAndMode]workflow.RunStats) map[workflow.WorkflowAndMode]workflow.RunStats {
+	if len(all) <= maxWorkflows {
 		return all
 	}
 	keys := make([]workflow.WorkflowAndMode, 0, len(all))
@@ -117,10 +122,10 @@ func measured(all map[workflow.WorkflowAndMode]workflow.RunStats) map[workflow.W
 		keys = append(keys, key)
 	}
 	slices.SortFunc(keys, func(a, b workflow.WorkflowAndMode) int { return cmp.Compare(a.Workflow, b.Workflow) })
-	out := make(map[workflow.WorkflowAndMode]workflow.RunStats, mostMeasured+2)
+	out := make(map[workflow.WorkflowAndMode]workflow.RunStats, maxWorkflows+2)
 	for i, key := range keys {
 		one := all[key]
-		if i >= mostMeasured {
+		if i >= maxWorkflows {
 			key.Workflow = otherWorkflows
 			sum := out[key]
 			sum.Add(&one)
