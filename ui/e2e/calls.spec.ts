@@ -10,19 +10,49 @@ const idOf = async (genkan: Genkan, tool: string) =>
 	(await genkan.rest<{ calls: { id: string }[] }>("GET", `/v1/calls?limit=1&tool=${tool}`)).calls[0]!.id;
 const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
+/** askBefore makes a workflow that asks a person before a tool is called. */
+async function askBefore(genkan: Genkan, tool: string): Promise<void> {
+	await genkan.rest("PUT", "/v1/workflows/ask", {
+		id: "ask",
+		name: "Ask",
+		workflowType: "tools/call",
+		match: { tools: [tool] },
+		nodes: [
+			{ id: "start", type: "start" },
+			{ id: "person", type: "approve", data: { message: "Is that right?" } },
+			{ id: "call", type: "mcp-call" },
+			{ id: "end", type: "end" },
+			{ id: "no", type: "end", data: { outcome: "deny", message: "A person said no." } },
+		],
+		edges: [
+			{ source: "start", target: "person" },
+			{ source: "person", target: "call" },
+			{ source: "person", target: "no", sourceHandle: "denied" },
+			{ source: "call", target: "end" },
+		],
+	});
+	await genkan.rest("POST", "/v1/workflows/ask/enable", {});
+}
+
 test.describe("a newcomer", () => {
 	test.use({ config: "" });
 
 	test("imports, connects, undoes, and sees the first call", async ({ genkan, signedIn: page }) => {
 		const file = join(genkan.home, ".cursor", "mcp.json");
 		mkdirSync(join(genkan.home, ".cursor"));
-		const before = JSON.stringify({ mcpServers: { fault: { command: join(bin, "faultserver") } } }, null, 2);
+		const before = JSON.stringify({ mcpServers: { fault: { command: join(bin, "faultserver") } } });
 		writeFileSync(file, before);
 		await page.reload();
 		await expect(page.getByRole("heading", { name: "Welcome in." })).toBeVisible();
 		await accessible(page);
 
 		const steps = page.locator("main ol > li[data-step]");
+		// Before the import there is nothing to connect.
+		await expect(steps.nth(1).getByRole("button", { name: "Connect" })).toBeDisabled();
+		await steps.nth(1).getByRole("button", { name: "Show the change" }).click();
+		await expect(page.getByRole("dialog")).toContainText("import its servers first");
+		await expect(page.getByRole("dialog").getByRole("button", { name: "Connect" })).toBeDisabled();
+		await page.keyboard.press("Escape");
 		await page.getByRole("button", { name: "Import" }).click();
 		await page
 			.getByRole("dialog")
@@ -32,7 +62,7 @@ test.describe("a newcomer", () => {
 		await expect(steps.nth(0)).toContainText("1 server is here");
 
 		await page.getByRole("button", { name: "Show the change" }).click();
-		await expect(page.getByRole("dialog")).toContainText("fault");
+		await expect(page.getByRole("dialog").getByText(/^-\s+"command": /)).toBeVisible();
 		expect(readFileSync(file, "utf8")).toBe(before);
 		await page.getByRole("dialog").getByRole("button", { name: "Connect" }).click();
 		await expect(steps.nth(1)).toHaveAttribute("data-step", "done");
@@ -45,6 +75,25 @@ test.describe("a newcomer", () => {
 		await expect.poll(() => clipboard(page)).toContain("Genkan");
 		await steps.nth(2).getByRole("button", { name: "Send a test call" }).click();
 		await expect(rows(page)).toHaveCount(2); // the heading and the call
+
+		// It is no call of a client: the steps stay until they are done, or closed.
+		await expect(steps.nth(2)).toHaveAttribute("data-step", "now");
+		await page.reload();
+		await expect(page.getByText("Getting started: 1 of 3 steps are done.")).toBeVisible();
+		await page.getByRole("link", { name: "Go on" }).click();
+		await expect(steps.nth(1)).toHaveAttribute("data-step", "now");
+		await page.getByRole("button", { name: "Do not show again" }).click();
+		await page.getByRole("link", { name: "To the calls" }).click();
+		await expect(rows(page)).toHaveCount(2);
+		await page.reload();
+		await expect(rows(page)).toHaveCount(2);
+		await expect(page.getByText("Getting started")).toHaveCount(0);
+		await page.getByRole("button", { name: "More" }).click();
+		await page.getByRole("menuitem", { name: "Getting started" }).click();
+		await expect(page.getByRole("heading", { name: "Welcome in." })).toBeVisible();
+		// By hand, a client starts what the entry of the editor would start.
+		await go(page, genkan, "clients");
+		await expect(page.getByText(`"command": "${join(bin, "genkan")}"`)).toBeVisible();
 	});
 });
 
@@ -126,6 +175,20 @@ test("filters are in the address: by clicks, with Alt, by menus and by text", as
 	await expect(row(page, "get-sum")).toHaveCount(0);
 	await expect(rows(page)).toHaveCount(3);
 	await page.goBack();
+	await expect(rows(page)).toHaveCount(4);
+
+	// The name of a tool opens the call; its page leads to all calls of the tool.
+	await page.getByText("get-sum", { exact: true }).click();
+	await expect(page.getByRole("heading", { level: 1 })).toContainText("everything / get-sum");
+	await page.getByRole("link", { name: "everything__get-sum" }).click();
+	await expect(page).toHaveURL(/\?tool=everything__get-sum$/);
+	await expect(rows(page)).toHaveCount(2);
+	await page.getByRole("button", { name: "Remove the filter tool: everything / get-sum" }).click();
+	await page.getByRole("button", { name: "tool", exact: true }).click();
+	await page.getByRole("menuitem", { name: "fault / echo" }).click();
+	await expect(row(page, "echo")).toBeVisible();
+	await expect(rows(page)).toHaveCount(2);
+	await page.getByRole("button", { name: "Remove the filter tool: fault / echo" }).click();
 	await expect(rows(page)).toHaveCount(4);
 
 	await page.getByRole("button", { name: "failed only" }).click();
@@ -236,39 +299,89 @@ test("calls that a call made are below it", async ({ genkan, signedIn: page }) =
 });
 
 test("a call that waits is allowed or denied above the list", async ({ genkan, signedIn: page }) => {
-	await genkan.rest("PUT", "/v1/workflows/ask", {
-		id: "ask",
-		name: "Ask",
-		workflowType: "tools/call",
-		match: { tools: ["fault__echo"] },
-		nodes: [
-			{ id: "start", type: "start" },
-			{ id: "person", type: "approve", data: { message: "Is that right?" } },
-			{ id: "call", type: "mcp-call" },
-			{ id: "end", type: "end" },
-			{ id: "no", type: "end", data: { outcome: "deny", message: "A person said no." } },
-		],
-		edges: [
-			{ source: "start", target: "person" },
-			{ source: "person", target: "call" },
-			{ source: "person", target: "no", sourceHandle: "denied" },
-			{ source: "call", target: "end" },
-		],
-	});
-	await genkan.rest("POST", "/v1/workflows/ask/enable", {});
+	await askBefore(genkan, "fault__echo");
 	const allowed = genkan.call("fault__echo", { text: "may I?" });
 	await go(page, genkan, "calls?waiting=1");
 	const waiting = page.getByRole("region", { name: "Calls that wait for you" });
 	await expect(waiting).toContainText("Is that right?");
 	await expect(waiting).toContainText("may I?");
 	await accessible(page);
-	await waiting.getByRole("button", { name: "Allow" }).click();
+	// On a narrow window every page tells of it, and the question has the width.
+	await page.setViewportSize({ width: 390, height: 844 });
+	const question = waiting.getByText("Is that right?");
+	expect((await question.locator("..").boundingBox())!.width).toBeGreaterThan(250);
+	await go(page, genkan, "tools");
+	await page.locator("main").getByRole("link", { name: "1 call waits for you" }).click();
+	await expect(page).toHaveURL(/calls\?waiting=1$/);
+	await page.setViewportSize({ width: 1280, height: 860 });
+	// The second click of a double click is none.
+	await waiting.getByRole("button", { name: "Allow" }).dblclick();
 	expect(JSON.stringify(await allowed)).toContain("may I?");
+	await expect(page.getByText("fault / echo is allowed.")).toBeVisible();
+	await expect(page.getByRole("status").filter({ hasText: "pending" })).toHaveCount(0);
 	const denied = genkan.call("fault__echo", { text: "and now?" });
 	await expect(waiting).toContainText("and now?");
+	await expect(row(page, "echo").first()).toContainText("waits for approval");
 	await waiting.getByRole("button", { name: "Deny" }).click();
 	expect(String(await denied)).toContain("403");
 	await expect(page.getByText("No call waits for you.")).toBeVisible();
+});
+
+test.describe("a server that is down", () => {
+	test.use({ config: JSON.stringify({ mcpServers: { broken: { command: "no-such-program" } } }) });
+
+	test("is told in a sentence, and its page has the rest", async ({ genkan, signedIn: page }) => {
+		await go(page, genkan, "calls");
+		const strip = page.getByRole("status").filter({ hasText: "broken is down" });
+		await expect(strip).toContainText('"no-such-program" was not found;');
+		await expect(strip).not.toContainText("PATH");
+		await strip.getByRole("link", { name: "Look" }).click();
+		await expect(page.locator("main")).toContainText("PATH");
+	});
+});
+
+test.describe("a call that has not ended", () => {
+	test.use({ provoked: /^404 GET .*\/v1\/calls\/\w+-\d+$/ });
+
+	test("is opened, decided and becomes the call that ended", async ({ genkan, signedIn: page }) => {
+		await askBefore(genkan, "fault__echo");
+		const main = page.locator("main");
+		await genkan.call("fault__pid");
+		await go(page, genkan, "calls");
+		await expect(main.getByText("Live")).toBeVisible();
+		const denied = genkan.call("fault__echo", { text: "and now?" });
+		await row(page, "waits for approval").getByText("echo").click();
+		await expect(main).toContainText("admin called fault__echo at");
+		await expect(main).toContainText("waits for approval");
+		await expect(main).toContainText("and now?");
+		await accessible(page);
+		await page.reload();
+		await main.getByRole("button", { name: "Deny" }).click();
+		await denied;
+		// The client got the refusal, which is no answer of a server.
+		await expect(main.getByText("What the client got").locator("../..")).toContainText("A person said no.");
+		await expect(main).not.toContainText("Nothing is kept.");
+
+		await go(page, genkan, "calls");
+		await expect(main.getByText("Live")).toBeVisible();
+		const slow = genkan.call("fault__sleep", { ms: 4000 });
+		await row(page, "sleep").getByText("sleep").click();
+		await expect(main).toContainText("The call has not ended yet");
+		await page.reload();
+		await expect(main).toContainText("The call has not ended yet");
+		await slow;
+		await expect(page.getByText("Where the time went")).toBeVisible();
+	});
+});
+
+test("a narrow window shows when calls were made, and by whom", async ({ genkan, signedIn: page }) => {
+	await genkan.call("fault__echo", { text: "small" });
+	await page.setViewportSize({ width: 390, height: 844 });
+	await go(page, genkan, "calls");
+	await expect(row(page, "echo").getByText(/\d:\d\d.* · admin/)).toBeVisible();
+	await page.setViewportSize({ width: 1280, height: 860 });
+	await expect(row(page, "echo").getByText(/\d:\d\d.* · admin/)).toBeHidden();
+	expect((await row(page, "echo").boundingBox())!.height).toBe(36);
 });
 
 test.describe("one call", () => {
@@ -317,8 +430,7 @@ test.describe("one call", () => {
 		await expect(page.getByRole("dialog")).toContainText("fault__echo answered");
 		await page.keyboard.press("Escape");
 
-		await page.getByRole("button", { name: "Replay through a draft" }).click();
-		await page.getByRole("menuitem", { name: "A new workflow" }).click();
+		await page.getByRole("button", { name: "Make a workflow from this call" }).click();
 		await expect(page).toHaveURL(new RegExp(`/workflows/new\\?call=${id}$`));
 	});
 
@@ -345,7 +457,7 @@ test.describe("one call", () => {
 		await genkan.call("everything__get-structured-content", { location: "Chicago" });
 		await genkan.call("fault__echo", { text: "postgres://app:hunter2secretpw@db/app" });
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
-		await expect(page.getByText("Secrets were taken out by url-password.")).toBeVisible();
+		await expect(page.getByText("This record masks what url-password found")).toBeVisible();
 		await expect(page.locator("mark", { hasText: "[redacted:url-password]" }).first()).toBeVisible();
 		await expect(page.locator("main")).not.toContainText("hunter2secretpw");
 		await expect(page.getByRole("button", { name: "Run again" })).toBeDisabled();
@@ -365,6 +477,45 @@ test.describe("one call", () => {
 		await expect(page.getByRole("img", { name: "Image of the answer" })).toBeVisible();
 		await go(page, genkan, `calls/${await idOf(genkan, "get-structured-content")}`);
 		await expect(page.getByText('"temperature"')).toHaveCount(1); // the text beside it is the same
+	});
+
+	test("what only the record masks is told from what a workflow took out", async ({ genkan, signedIn: page }) => {
+		await genkan.rest("PUT", "/v1/workflows/numbers", {
+			id: "numbers",
+			name: "Numbers",
+			workflowType: "tools/call",
+			match: { tools: ["fault__echo"] },
+			nodes: [
+				{ id: "start", type: "start" },
+				{ id: "call", type: "mcp-call" },
+				{
+					id: "take",
+					type: "hook",
+					data: {
+						hook: {
+							blocking: true,
+							script: 'context.response = mapText(context.response, (s) => s.replace("555-0100", "[redacted:phone]"))',
+						},
+					},
+				},
+				{ id: "end", type: "end" },
+			],
+			edges: [
+				{ source: "start", target: "call" },
+				{ source: "call", target: "take" },
+				{ source: "take", target: "end" },
+			],
+		});
+		await genkan.rest("POST", "/v1/workflows/numbers/enable", {});
+		await genkan.call("fault__echo", { text: "555-0100 postgres://app:hunter2secretpw@db/app" });
+		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
+		const main = page.locator("main");
+		await expect(main).toContainText("by the rule url-password. The client sent the real value.");
+		await expect(main).toContainText("by the rule url-password. The client got the real value.");
+		await expect(main).toContainText("Taken out by the workflow Numbers. The client did not get it.");
+		await expect(main.locator("mark[data-masked=record]")).toHaveText(Array(2).fill("[redacted:url-password]"));
+		await expect(main.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
+		await accessible(page);
 	});
 
 	test("what each node changed is a diff", async ({ genkan, signedIn: page }) => {
@@ -400,15 +551,58 @@ test.describe("one call", () => {
 		await page.getByRole("button", { name: "Replay through a draft" }).click();
 		await expect(page.getByRole("menuitem", { name: "Polite" })).toBeVisible();
 		await accessible(page);
+		await go(page, genkan, "calls");
+		await expect(row(page, "echo").getByRole("img", { name: "A workflow changed it" })).toBeVisible();
+	});
+
+	test("what a workflow in shadow would have changed", async ({ genkan, signedIn: page }) => {
+		await genkan.rest("PUT", "/v1/workflows/loud", {
+			id: "loud",
+			name: "Loud",
+			workflowType: "tools/call",
+			mode: "shadow",
+			match: { tools: ["fault__echo"] },
+			nodes: [
+				{ id: "start", type: "start" },
+				{ id: "call", type: "mcp-call" },
+				{
+					id: "shout",
+					type: "hook",
+					data: { hook: { blocking: true, script: 'context.response.content[0].text += "!"' } },
+				},
+				{ id: "end", type: "end" },
+			],
+			edges: [
+				{ source: "start", target: "call" },
+				{ source: "call", target: "shout" },
+				{ source: "shout", target: "end" },
+			],
+		});
+		await genkan.rest("POST", "/v1/workflows/loud/enable", {});
+		await genkan.call("fault__echo", { text: "tea" });
+		const id = await idOf(genkan, "fault__echo");
+		await expect.poll(async () => JSON.stringify(await genkan.rest("GET", `/v1/calls/${id}`))).toContain("tea!");
+		await go(page, genkan, "calls");
+		await row(page, "echo").getByRole("img", { name: "A workflow in shadow would have changed it" }).click();
+		// It ran beside the call, whose answer stayed.
+		await expect(page.getByText("Where the time went")).toBeVisible();
+		await expect(page.getByText("Loud / shout")).toHaveCount(0);
+		await page.getByRole("tab", { name: /Changes per node/ }).click();
+		await expect(page.getByText("tea!", { exact: true })).toBeVisible();
+		await expect(page.getByText("tea", { exact: true })).toBeVisible();
 	});
 });
 
-test("a call that is gone says so", async ({ page, genkan }) => {
-	await page.goto(await genkan.link());
-	await expect(page.getByRole("navigation")).toBeVisible();
-	await go(page, genkan, "calls/GONE-1");
-	await expect(page.getByRole("alert")).toContainText("GONE-1");
-	await accessible(page);
+test.describe("a call that is gone", () => {
+	test.use({ provoked: /^404 GET .*GONE-1$/ });
+
+	test("says so", async ({ page, genkan }) => {
+		await page.goto(await genkan.link());
+		await expect(page.getByRole("navigation")).toBeVisible();
+		await go(page, genkan, "calls/GONE-1");
+		await expect(page.getByRole("alert")).toContainText("GONE-1");
+		await accessible(page);
+	});
 });
 
 test.describe("without bodies", () => {
@@ -423,7 +617,7 @@ test.describe("without bodies", () => {
 		await expect(
 			page.getByText("What was sent and received is kept only for clients of this machine's user"),
 		).toBeVisible();
-		await expect(page.getByRole("button", { name: "Replay through a draft" })).toBeDisabled();
+		await expect(page.getByRole("button", { name: "Make a workflow from this call" })).toBeDisabled();
 		await accessible(page);
 	});
 });

@@ -1,7 +1,11 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { bin } from "./build";
 import { accessible, expect, type Genkan, go, test } from "./genkan";
+
+// They do not mind what the others leave behind.
+test.use({ shared: true });
 
 test.use({ config: JSON.stringify({ mcpServers: { fault: { command: join(bin, "faultserver") } } }) });
 
@@ -72,7 +76,7 @@ test("a new workflow is wired; a step is drawn by mouse, enabled, and changes a 
 	expect(await edges(genkan, "shout")).toEqual(["call hook", "hook end", "start call"]);
 
 	await page.getByRole("button", { name: "Enable…" }).click();
-	await page.getByRole("button", { name: /^Enable v/ }).click();
+	await page.getByRole("button", { name: "Enable", exact: true }).click();
 	await expect(page.getByText(/^active: v/)).toBeVisible();
 	expect(JSON.stringify(await genkan.call("fault__echo", { text: "hello" }))).toContain("HELLO");
 
@@ -114,6 +118,7 @@ test("a workflow is drawn with the keyboard alone", async ({ signedIn: page, gen
 	await page.keyboard.press("ArrowRight");
 	await page.keyboard.press("ArrowRight"); // the call
 	await page.keyboard.press("c");
+	await expect(page.getByRole("listbox").getByRole("option").first()).toBeVisible(); // the server says where to
 	await page.keyboard.type("fails not this");
 	await page.keyboard.press("Enter");
 	await expect.poll(() => edges(genkan, "keys")).toEqual(["call end", "call.error end-2", "start call"]);
@@ -143,11 +148,144 @@ test("an edge that is not allowed is refused with the server's reason beside it"
 		await middle(handle(page, "call", "error")),
 		await middle(node(page, "again").locator(".genkan-in")),
 	);
-	await expect(page.getByRole("alert")).toContainText("second mcp-call on its path");
+	await expect(page.getByRole("alert")).toContainText("Call the tool: it is the second “Call the tool” on its path");
 	await expect(page.locator(".react-flow__edge:not([data-id=refused])")).toHaveCount(3);
 	expect(await edges(genkan, "refused")).toEqual(["again end2", "call end", "start call"]);
 	await page.keyboard.press("Escape");
 	await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("a step that is not allowed is red while an edge is drawn to it, and a loop is named", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, {
+		...plain("looped"),
+		nodes: [
+			{ id: "start", type: "start", position: { x: 0, y: 0 } },
+			{ id: "set", type: "set", position: { x: 272, y: 0 }, data: { vars: { a: { value: 1 } } } },
+			{ id: "call", type: "mcp-call", position: { x: 544, y: 0 } },
+			{ id: "end", type: "end", position: { x: 816, y: 0 } },
+		],
+		edges: [
+			{ source: "start", target: "set" },
+			{ source: "set", target: "call" },
+			{ source: "call", target: "end" },
+		],
+	} as never);
+	await go(page, genkan, "workflows/looped");
+	const from = await middle(handle(page, "call", "out"));
+	const to = await middle(node(page, "set").locator(".genkan-in"));
+	await page.mouse.move(from.x, from.y);
+	await page.mouse.down();
+	await page.mouse.move(to.x + 30, to.y, { steps: 4 });
+	await page.mouse.move(to.x, to.y, { steps: 4 });
+	await expect(page.locator("[data-canvas][data-forbidden]")).toBeVisible();
+	await page.mouse.up();
+	await expect(page.getByRole("alert")).toHaveText("Set values: this is a loop: the path comes back to it");
+	await expect(canvas(page)).not.toHaveAttribute("data-forbidden");
+
+	// An exit that is taken names where it leads, and the reason is within the drawing.
+	await page.keyboard.press("Escape");
+	await drag(page, await middle(handle(page, "set", "out")), await middle(node(page, "end").locator(".genkan-in")));
+	await expect(page.getByRole("alert")).toContainText("Set values: it leads to “Call the tool” already");
+	const [reason, drawing] = [(await page.getByRole("alert").boundingBox())!, (await canvas(page).boundingBox())!];
+	expect(reason.x + reason.width).toBeLessThanOrEqual(drawing.x + drawing.width);
+
+	// C offers nothing that would be refused.
+	await page.keyboard.press("Escape");
+	await node(page, "set").click();
+	await canvas(page).focus();
+	await page.keyboard.press("c");
+	await expect(page.getByText("Nothing is left to connect")).toBeVisible();
+	await expect(page.getByRole("listbox").getByRole("option")).toHaveCount(0);
+});
+
+test("a renamed exit keeps its line, and undo brings the name back", async ({ signedIn: page, genkan }) => {
+	await put(
+		genkan,
+		plain(
+			"exits",
+			[
+				{ id: "if", type: "condition", data: { cases: [{ handle: "yes", when: "true" }] } },
+				{ id: "end2", type: "end" },
+				{ id: "end3", type: "end" },
+			],
+			[
+				{ source: "if", sourceHandle: "yes", target: "end2" },
+				{ source: "if", sourceHandle: "else", target: "end3" },
+			],
+		),
+	);
+	await go(page, genkan, "workflows/exits");
+	await node(page, "if").click();
+	const lines = page.locator(".react-flow__edge");
+	await expect(lines).toHaveCount(4);
+	// On the way, the name is empty and then that of another exit.
+	const name = page.getByRole("textbox", { name: "Name of the way out" });
+	await name.fill("");
+	await name.pressSequentially("elsewhere");
+	await expect(node(page, "if")).toContainText("elsewhere");
+	await expect(lines).toHaveCount(4);
+	await expect
+		.poll(() => edges(genkan, "exits"))
+		.toEqual(["call end", "if.else end3", "if.elsewhere end2", "start call"]);
+	await canvas(page).focus();
+	await page.keyboard.press("Control+z");
+	await expect(name).toHaveValue("yes");
+	await expect(lines).toHaveCount(4);
+	await expect.poll(() => edges(genkan, "exits")).toContain("if.yes end2");
+});
+
+test("a step that is added and a panel that opens leave the whole drawing in view", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, plain("fitted"));
+	await go(page, genkan, "workflows/fitted");
+	const inView = async () => {
+		const pane = (await canvas(page).boundingBox())!;
+		const all = await page.locator("[data-node]").all();
+		const boxes = await Promise.all(all.map((one) => one.boundingBox()));
+		return boxes.every((box) => box && box.x >= pane.x && box.x + box.width <= pane.x + pane.width);
+	};
+	for (const n of [4, 5]) {
+		await node(page, "call").click();
+		await canvas(page).focus();
+		await page.keyboard.press("Tab");
+		await page.keyboard.type("cond");
+		await page.keyboard.press("Enter");
+		await expect(page.locator("[data-node]")).toHaveCount(n);
+		await expect.poll(inView).toBe(true);
+	}
+	// Nothing in the header moves the drawing.
+	await expect(page.getByRole("button", { name: /problems/ })).toBeVisible();
+	const { y } = (await canvas(page).boundingBox())!;
+	await page.getByRole("button", { name: "Versions" }).click();
+	await expect.poll(inView).toBe(true);
+	await canvas(page).click({ position: { x: 20, y: 20 } });
+	await page.getByRole("textbox", { name: "Name" }).fill("a very long name ".repeat(12));
+	expect((await canvas(page).boundingBox())!.y).toBe(y);
+});
+
+test("the input says why there is no sample, and looks again when the pattern is mended", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await genkan.call("fault__echo", { text: "sample" });
+	await put(genkan, { ...plain("sampled"), match: { tools: ["echo"] } } as never);
+	await go(page, genkan, "workflows/sampled");
+	const input = page.getByRole("region", { name: "Input" });
+	await expect(input).toContainText('the tool "echo" matches nothing');
+	await page.getByRole("textbox", { name: "Tools" }).fill("fault__echo");
+	await expect(input).toContainText('"sample"');
+	await input.getByRole("button", { name: "change" }).click();
+	await expect(
+		page
+			.getByRole("dialog")
+			.getByRole("button", { name: /fault \/ echo .* worked$/ })
+			.first(),
+	).toBeVisible();
 });
 
 test("dropping an edge on nothing asks what is to be there", async ({ signedIn: page, genkan }) => {
@@ -190,7 +328,8 @@ test("undo takes back positions, names, code and settings; redo brings them agai
 	for (let i = 0; i < 5; i++) await page.keyboard.press("Control+z");
 	await expect(node(page, "hook")).toHaveCount(0);
 	await expect(node(page, "call")).not.toContainText("Ask it");
-	expect((await middle(node(page, "end"))).y).toBeCloseTo(before.y, 0);
+	// In line again, though the view may have moved.
+	expect((await middle(node(page, "end"))).y).toBeCloseTo((await middle(node(page, "start"))).y, 0);
 	await saved(page);
 	await expect.poll(async () => (await stored(genkan, "undone")).definition.nodes.length).toBe(3);
 
@@ -217,6 +356,89 @@ test("steps are copied as JSON and pasted into another workflow", async ({ signe
 	await canvas(page).focus();
 	await page.keyboard.press("Control+v");
 	await expect(node(page, "loose")).toContainText("Loose");
+});
+
+test("several steps are selected, duplicated, copied, removed, and each is undone", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(
+		genkan,
+		plain(
+			"several",
+			[
+				{ id: "one", type: "set", position: { x: 250, y: 160 }, data: { label: "One", vars: { a: { value: 1 } } } },
+				{ id: "two", type: "set", position: { x: 500, y: 160 }, data: { label: "Two", vars: { a: { value: 2 } } } },
+			],
+			[{ source: "one", target: "two" }],
+		),
+	);
+	await go(page, genkan, "workflows/several");
+	await node(page, "one").click();
+	await node(page, "two").click({ modifiers: ["Shift"] });
+	await expect(page.getByText("2 steps are selected")).toBeVisible();
+	const all = ["call end", "one two", "start call"];
+
+	await canvas(page).focus();
+	await page.keyboard.press("d");
+	await expect(page.locator("[data-node]")).toHaveCount(7);
+	await expect.poll(() => edges(genkan, "several")).toEqual(["call end", "one two", "one-2 two-2", "start call"]);
+	await page.keyboard.press("Control+z");
+	await expect(page.locator("[data-node]")).toHaveCount(5);
+
+	// All of them; the start stays.
+	await page.keyboard.press("Control+a");
+	await expect(page.getByText("5 steps are selected")).toBeVisible();
+	await page.keyboard.press("Delete");
+	await expect(page.locator("[data-node]")).toHaveCount(1);
+	await expect(page.getByText("The start stays: every workflow has one.")).toBeVisible();
+	await page.keyboard.press("Control+z");
+	await expect(page.locator("[data-node]")).toHaveCount(5);
+	await expect.poll(() => edges(genkan, "several")).toEqual(all);
+
+	// Cut and pasted, with the edge between them.
+	await node(page, "one").click();
+	await node(page, "two").click({ modifiers: ["Shift"] });
+	await page.keyboard.press("Control+x");
+	await expect(node(page, "one")).toHaveCount(0);
+	await expect.poll(() => edges(genkan, "several")).toEqual(["call end", "start call"]);
+	await page.keyboard.press("Control+v");
+	await expect(page.locator("[data-node]")).toHaveCount(5);
+	await expect.poll(() => edges(genkan, "several")).toEqual(all);
+
+	// A frame around them, and an edge.
+	await page.keyboard.press("Escape");
+	const [a, b] = [(await node(page, "one").boundingBox())!, (await node(page, "two").boundingBox())!];
+	await page.keyboard.down("Shift");
+	await drag(page, { x: a.x - 12, y: a.y - 12 }, { x: b.x + b.width + 12, y: b.y + b.height + 12 });
+	await page.keyboard.up("Shift");
+	await expect(page.getByText("2 steps are selected")).toBeVisible();
+	await page.keyboard.press("Escape");
+	await page.locator('.react-flow__edge[data-id="one|out|two"]').hover({ force: true });
+	await page.getByRole("button", { name: "Remove this edge" }).click();
+	await expect.poll(() => edges(genkan, "several")).toEqual(["call end", "start call"]);
+	await page.keyboard.press("Control+z");
+	await expect.poll(() => edges(genkan, "several")).toEqual(all);
+});
+
+test("a field of the sample that is dragged onto a condition writes it", async ({ signedIn: page, genkan }) => {
+	await genkan.call("fault__echo", { text: "dragged" });
+	await put(
+		genkan,
+		plain("dragged", [{ id: "if", type: "condition", data: { cases: [{ handle: "yes", when: "true" }] } }]),
+	);
+	await go(page, genkan, "workflows/dragged");
+	await node(page, "if").click();
+	const condition = page.getByRole("textbox", { name: /Condition for/ });
+	const field = (name: string) =>
+		page.getByRole("region", { name: "Input" }).getByRole("button", { name, exact: true });
+	await field('"text"').first().dragTo(condition);
+	await expect(condition).toHaveValue('args.text == "dragged"');
+	await field('"clientId"').dragTo(condition);
+	await expect(condition).toHaveValue('args.text == "dragged" && metadata.clientId == "admin"');
+	await canvas(page).focus();
+	await page.keyboard.press("Control+z");
+	await expect(condition).toHaveValue('args.text == "dragged"');
 });
 
 test("an error in a script is in the gutter; completion knows the context and the sample", async ({
@@ -311,6 +533,48 @@ test("a change in another tab is told, and nothing is lost", async ({ page, genk
 	await saved(page);
 });
 
+test("“Keep mine” stores the own draft over the other, which stays a version", async ({ page, genkan }) => {
+	await genkan.signIn(page);
+	await put(genkan, plain("mine"));
+	await page.route("**/v1/events*", (route) => route.abort());
+	await go(page, genkan, "workflows/mine");
+	await expect(node(page, "call")).toBeVisible();
+	await genkan.rest("PUT", "/v1/workflows/mine?base=1", { ...plain("mine"), name: "theirs" });
+	await page.getByRole("textbox", { name: "Name" }).fill("my own");
+	await page.getByRole("button", { name: "Keep mine" }).click();
+	await saved(page);
+	await expect(page.getByRole("heading", { name: /my own/ })).toBeVisible();
+	const { versions } = await genkan.rest<{ versions: { version: number; name: string }[] }>(
+		"GET",
+		"/v1/workflows/mine/versions",
+	);
+	expect(versions.map((v) => `${v.version} ${v.name}`)).toEqual(["3 my own", "2 theirs", "1 mine"]);
+});
+
+test("a file becomes the draft, and undo brings the old one back", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("file"));
+	await go(page, genkan, "workflows/file");
+	await page.getByRole("button", { name: "File" }).click();
+	const [download] = await Promise.all([
+		page.waitForEvent("download"),
+		page.getByRole("menuitem", { name: "Export to a file" }).click(),
+	]);
+	expect(download.suggestedFilename()).toBe("file.json");
+	const read = JSON.parse(await readFile(await download.path(), "utf8"));
+	expect(read).toMatchObject({ id: "file", edges: plain("file").edges });
+	read.nodes.push({ id: "more", type: "set", data: { vars: {} } });
+	await page
+		.getByLabel("Import a file into this draft")
+		.setInputFiles({ name: "file.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(read)) });
+	await expect(node(page, "more")).toBeVisible();
+	await page.getByRole("button", { name: "Undo" }).first().click();
+	await expect(node(page, "more")).toHaveCount(0);
+	await page
+		.getByLabel("Import a file into this draft")
+		.setInputFiles({ name: "no.json", mimeType: "application/json", buffer: Buffer.from("[]") });
+	await expect(page.getByText("The file no.json is no workflow")).toBeVisible();
+});
+
 test("Enter of an input method neither adds a step nor ends a name", async ({ signedIn: page, genkan }) => {
 	await put(genkan, plain("ime"));
 	await go(page, genkan, "workflows/ime");
@@ -356,8 +620,17 @@ test("a narrow window shows the workflow and says why it cannot be changed", asy
 	await go(page, genkan, "workflows/narrow");
 	await expect(page.getByText(/too narrow to draw in/)).toBeVisible();
 	await expect(page.getByRole("button", { name: /^Add/ })).toHaveCount(0);
+	const name = page.getByRole("textbox", { name: "Name" });
+	const colour = () => name.evaluate((input) => getComputedStyle(input).backgroundColor);
+	const fixed = await colour();
 	await page.setViewportSize({ width: 1280, height: 860 });
 	await expect(page.getByRole("button", { name: /^Add/ })).toBeVisible();
+	await expect.poll(colour).not.toBe(fixed);
+	// What stands above the editor takes nothing of its bottom.
+	await genkan.rest("PUT", "/v1/workflows/switch", { on: false });
+	await expect(page.getByText("All workflows are off: nothing")).toBeVisible();
+	expect(await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBe(0);
+	await genkan.rest("PUT", "/v1/workflows/switch", { on: true });
 });
 
 test("300 nodes are dragged and panned with a small part of a frame for each move", async ({

@@ -3,19 +3,29 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
-import { test as base, expect, type Page } from "@playwright/test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
 import { bin } from "./build";
 
 const modules = join(import.meta.dirname, "../node_modules/@modelcontextprotocol");
 
 /** Genkan is a running gateway with a data directory of its own. */
 export class Genkan {
-	readonly home = mkdtempSync(join(tmpdir(), "genkan-e2e-"));
-	readonly data = join(this.home, "data");
+	readonly data: string;
 	/** Where the pages are, such as http://127.0.0.1:41234/ui/. */
 	ui = "";
 	log = "";
+	/** The language of the machine, as in LANG. */
+	language = "en_US.UTF-8";
+	/** The program. */
+	genkan = join(bin, "genkan");
 	private child?: ChildProcess;
+	private clients: Client[] = [];
+
+	constructor(readonly home = mkdtempSync(join(tmpdir(), "genkan-e2e-"))) {
+		this.data = join(home, "data");
+	}
 
 	/** start runs the gateway with the servers of a configuration in YAML. */
 	async start(config = everything(this.home)): Promise<void> {
@@ -27,8 +37,8 @@ export class Genkan {
 	}
 
 	private serve(port: string): Promise<void> {
-		const child = spawn(join(bin, "genkan"), ["serve", "--no-open", "--port", port, "--data", this.data], {
-			env: { PATH: process.env.PATH, HOME: this.home, LANG: "en_US.UTF-8" },
+		const child = spawn(this.genkan, ["serve", "--no-open", "--port", port, "--data", this.data], {
+			env: { PATH: process.env.PATH, HOME: this.home, LANG: this.language },
 			stdio: ["ignore", "pipe", "pipe"],
 		});
 		this.child = child;
@@ -51,7 +61,7 @@ export class Genkan {
 	run(...args: string[]): Promise<string> {
 		return new Promise((resolve, reject) =>
 			execFile(
-				join(bin, "genkan"),
+				this.genkan,
 				[...args, "--data", this.data],
 				{ env: { PATH: process.env.PATH, HOME: this.home }, maxBuffer: 1 << 26 },
 				(error, stdout, stderr) => (error ? reject(new Error(`${error.message}\n${stderr}`)) : resolve(stdout)),
@@ -76,6 +86,19 @@ export class Genkan {
 		return this.rest("POST", "/v1/tools/call", { name, parameters: args }).catch((error) => error);
 	}
 
+	/** client starts what an entry of a client's file names, as the client would, and speaks
+	 * MCP with it. */
+	async client(
+		entry: { command: string; args?: string[]; env?: Record<string, string>; cwd?: string },
+		as = { name: "cursor", version: "1.0.0" },
+	): Promise<Client> {
+		const client = new Client(as);
+		const env = { PATH: process.env.PATH!, HOME: this.home, ...entry.env };
+		await client.connect(new StdioClientTransport({ ...entry, env, stderr: "ignore" }));
+		this.clients.push(client);
+		return client;
+	}
+
 	/** ready waits until all servers are up. */
 	async ready(): Promise<void> {
 		await expect
@@ -98,7 +121,8 @@ export class Genkan {
 		if (!response.ok()) throw new Error(`signing in: ${response.status()} ${await response.text()}`);
 	}
 
-	private token(): string {
+	/** token is the admin token. */
+	token(): string {
 		return readFileSync(join(this.data, "admin-token"), "utf8").trim();
 	}
 
@@ -111,6 +135,8 @@ export class Genkan {
 	}
 
 	async stop(): Promise<void> {
+		// A client that is left would start a Genkan of its own.
+		for (const client of this.clients) await client.close();
 		const child = this.child;
 		if (child && child.exitCode === null) {
 			const ended = new Promise((resolve) => child.on("exit", resolve));
@@ -131,63 +157,134 @@ export const everything = (home: string): string =>
 		},
 	});
 
-/** test has a Genkan with real servers, and a page that is signed in to it. A console
- * error of the page fails the test. */
-export const test = base.extend<{
-	genkan: Genkan;
-	signedIn: Page;
-	config: string | undefined;
-	provoked: RegExp | undefined;
-}>({
-	config: [undefined, { option: true }],
-	/** Console errors that the spec provokes, such as of answers that refuse something. */
-	provoked: [undefined, { option: true }],
-	genkan: async ({ config }, use) => {
-		const genkan = new Genkan();
-		await genkan.start(config);
-		await use(genkan);
-		await genkan.stop();
+/** Told is what a server of server.mjs says of itself. */
+export type Told = {
+	instructions?: string;
+	tools: { name: string; title?: string; description?: string; inputSchema?: object; result?: object }[];
+};
+
+/** telling is the definition of a server with the given tools. */
+export const telling = (told: Told) => ({
+	command: "node",
+	args: [join(import.meta.dirname, "server.mjs")],
+	env: { TOLD: JSON.stringify(told) },
+});
+
+/** test has a Genkan with real servers, and a page that is signed in to it. Whatever a page
+ * complains about fails the test. */
+export const test = base.extend<
+	{
+		genkan: Genkan;
+		signedIn: Page;
+		config: string | undefined;
+		machine: string;
+		shared: boolean;
+		provoked: RegExp | undefined;
+		complaints: string[];
 	},
-	signedIn: async ({ page, genkan, provoked }, use) => {
-		const errors = consoleErrors(page);
+	{ houses: Map<string, Genkan> }
+>({
+	config: [undefined, { option: true }],
+	/** LANG of the machine. */
+	machine: ["en_US.UTF-8", { option: true }],
+	/** The tests of the file use one Genkan: they do not disturb one another. */
+	shared: [false, { option: true }],
+	/** Complaints that the spec provokes, such as of answers that refuse something. */
+	provoked: [undefined, { option: true }],
+	houses: [
+		// biome-ignore lint/correctness/noEmptyPattern: Playwright reads the names of what a fixture needs
+		async ({}, use) => {
+			const houses = new Map<string, Genkan>();
+			await use(houses);
+			for (const house of houses.values()) await house.stop();
+		},
+		{ scope: "worker" },
+	],
+	genkan: async ({ config, machine, shared, houses }, use, { file }) => {
+		const key = JSON.stringify([file, config, machine]);
+		let genkan = shared ? houses.get(key) : undefined;
+		if (!genkan) {
+			genkan = new Genkan();
+			genkan.language = machine;
+			if (shared) houses.set(key, genkan);
+			await genkan.start(config);
+		}
+		await use(genkan);
+		if (!shared) await genkan.stop();
+	},
+	complaints: [
+		// Genkan is named so that it ends after the pages: they would complain that it is gone.
+		async ({ context, provoked, genkan: _ }, use) => {
+			const complaints = await complaintsOf(context);
+			await use(complaints);
+			expect(complaints.filter((text) => !provoked?.test(text))).toEqual([]);
+		},
+		{ auto: true },
+	],
+	signedIn: async ({ page, genkan }, use) => {
 		await genkan.ready();
 		await genkan.signIn(page);
 		await page.goto(genkan.ui);
 		await expect(page.getByRole("navigation")).toBeVisible();
 		await use(page);
-		expect(errors.filter((text) => !provoked?.test(text))).toEqual([]);
 	},
 });
 
-/** consoleErrors collects what the page complains about, and what it asked for in vain.
- * The browser also notes every answer that is no success; a refused form is none of the
- * page's mistakes. */
-export function consoleErrors(page: Page): string[] {
-	const errors: string[] = [];
-	page.on("console", (message) => {
+/** complaintsOf collects what the pages of a browser complain about: errors on the console,
+ * errors that nobody caught, what the content security policy forbade, dialogs of scripts,
+ * and what was asked for in vain. The browser also notes every answer that is no success;
+ * a refused form is none of the page's mistakes. */
+export async function complaintsOf(context: BrowserContext): Promise<string[]> {
+	const found: string[] = [];
+	await context.addInitScript(() =>
+		addEventListener("securitypolicyviolation", (event) =>
+			console.error(`policy: ${event.violatedDirective} forbids ${event.blockedURI}`),
+		),
+	);
+	context.on("console", (message) => {
 		if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
-			errors.push(`${message.text()} ${message.location().url}`);
+			found.push(`${message.text()} ${message.location().url}`);
 	});
-	page.on("response", (r) => {
+	context.on("weberror", (error) => found.push(String(error.error())));
+	context.on("dialog", (dialog) => {
+		// The browser's own question, before words that are not saved are left, is none.
+		if (dialog.type() !== "beforeunload") found.push(`dialog: ${dialog.message()}`);
+		void dialog.accept();
+	});
+	context.on("response", (r) => {
 		if (r.status() >= 500 || (r.status() >= 400 && r.request().method() === "GET"))
-			errors.push(`${r.status()} ${r.request().method()} ${r.url()}`);
+			found.push(`${r.status()} ${r.request().method()} ${r.url()}`);
 	});
-	page.on("pageerror", (error) => errors.push(String(error)));
-	return errors;
+	context.on("requestfailed", (request) => {
+		// A page that is left, or an answer that nobody waits for any more, is no failure; and
+		// the page says itself when the stream of events breaks.
+		const why = request.failure()?.errorText;
+		if (why !== "net::ERR_ABORTED" && !request.url().includes("/v1/events"))
+			found.push(`${why} ${request.method()} ${request.url()}`);
+	});
+	return found;
 }
 
 /** go opens a page by its address below /ui/, as a person who types it would. */
 export const go = (page: Page, genkan: Genkan, path: string) => page.goto(new URL(path, genkan.ui).href);
 
-/** accessible fails on serious findings of axe, in both themes. */
-export async function accessible(page: Page): Promise<void> {
+/** serious are the serious findings of axe on a page in both themes, of which only the
+ * colours differ. */
+export async function serious(page: Page): Promise<string[]> {
+	const found: string[] = [];
 	for (const theme of ["light", "dark"] as const) {
 		await page.emulateMedia({ colorScheme: theme });
-		const { violations } = await new AxeBuilder({ page }).analyze();
-		const serious = violations.filter((v) => v.impact === "serious" || v.impact === "critical");
-		expect(serious.map((v) => `${theme}: ${v.id}: ${v.nodes.map((n) => n.html).join("\n")}`)).toEqual([]);
+		const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }); // there are no frames
+		if (theme === "dark") axe.withRules("color-contrast");
+		for (const { id, impact, nodes } of (await axe.analyze()).violations)
+			if (impact === "serious" || impact === "critical")
+				found.push(`${theme}: ${id}: ${nodes.map((n) => n.html).join("\n")}`);
 	}
+	return found;
 }
+
+/** accessible fails on serious findings of axe, in both themes. */
+export const accessible = async (page: Page): Promise<void> => expect(await serious(page)).toEqual([]);
 
 /** pictures takes the page in both themes, wide and narrow, into dir. */
 export async function pictures(page: Page, dir: string, name: string): Promise<void> {
@@ -195,6 +292,7 @@ export async function pictures(page: Page, dir: string, name: string): Promise<v
 		for (const width of [1280, 390]) {
 			await page.emulateMedia({ colorScheme: theme });
 			await page.setViewportSize({ width, height: width === 1280 ? 860 : 844 });
+			await page.waitForTimeout(300); // drawings fit themselves to the window
 			await page.screenshot({ path: join(dir, `${name}-${theme}-${width}.png`), animations: "disabled" });
 		}
 	await page.setViewportSize({ width: 1280, height: 860 });

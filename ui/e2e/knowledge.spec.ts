@@ -1,5 +1,7 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Page } from "@playwright/test";
-import { accessible, expect, type Genkan, go, pictures, test } from "./genkan";
+import { accessible, bin, expect, type Genkan, go, pictures, test } from "./genkan";
 
 // The knowledge base needs no servers.
 test.use({ config: "kb: {enabled: true}\n", provoked: /^404 GET .*\/v1\/items\// });
@@ -49,6 +51,7 @@ test("an empty knowledge base says what it is for, and begins", async ({ signedI
 
 	await page.getByRole("button", { name: "Make the first item" }).click();
 	await expect(page).toHaveURL(/knowledge\/new$/);
+	await expect(page.getByText("All items are closed")).toHaveCount(0);
 	const form = page.getByRole("form", { name: "New item" });
 	// What is wrong is said by the API, at the field.
 	await form.getByRole("button", { name: "Save" }).click();
@@ -145,7 +148,6 @@ test("an item is read, edited and deleted, and nothing written is lost", async (
 	await expect(form).toBeHidden();
 	await page.evaluate(() => history.forward());
 	await expect(form.getByLabel("Title")).toHaveValue("The storage");
-	page.on("dialog", (dialog) => void dialog.accept());
 	await page.reload();
 	await expect(form.getByLabel("Title")).toHaveValue("The storage");
 
@@ -206,7 +208,7 @@ test("the graph expands and shows the path to another item", async ({ signedIn: 
 	// The list says and does the same.
 	const list = page.getByRole("region", { name: "Related items" });
 	await expect(list.getByRole("listitem")).toHaveText([
-		/Use SQLite.*1 relation away/,
+		/Use SQLite.*related directly/,
 		/Backups are slow.*2 relations away/,
 	]);
 	await list.getByRole("button", { name: "Show what is around Backups are slow" }).focus();
@@ -254,4 +256,46 @@ test("the current state is read and written", async ({ signedIn: page, genkan })
 	await accessible(page);
 	await shots(page, "state");
 	expect(await genkan.rest("GET", "/v1/state")).toMatchObject({ content: "## Now\n\nThe web UI." });
+});
+
+test("a connected client is given the knowledge base", async ({ signedIn: page, genkan }) => {
+	const file = join(genkan.home, ".cursor/mcp.json");
+	mkdirSync(dirname(file), { recursive: true });
+	const entry = {
+		command: join(bin, "genkan"),
+		args: ["stdio", "--data", genkan.data, "--client", "cursor", "--only", "files"],
+	};
+	writeFileSync(file, JSON.stringify({ mcpServers: { files: entry } }, null, 2));
+	await go(page, genkan, "knowledge");
+	await page.getByRole("button", { name: "Add the knowledge base" }).click();
+	const dialog = page.getByRole("dialog", { name: "Give Cursor the knowledge base" });
+	await expect(dialog).toContainText("--only kb");
+	await accessible(page);
+	await shots(page, "give");
+	await dialog.getByRole("button", { name: "Add the entry" }).click();
+	await expect(page.getByRole("button", { name: "Add the knowledge base" })).toHaveCount(0);
+	const { mcpServers } = JSON.parse(readFileSync(file, "utf8"));
+	expect(mcpServers.files).toEqual(entry);
+	const client = await genkan.client(mcpServers["genkan-kb"]);
+	expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("create_item");
+	await go(page, genkan, "clients");
+	await expect(page.getByRole("region", { name: "On this machine" })).toContainText("knowledge base");
+});
+
+test("Japanese is shown as Japanese: statuses, broken lines, snippets", async ({ signedIn: page, genkan }) => {
+	await genkan.rest("POST", "/v1/items", {
+		type: "notes",
+		title: "鍵",
+		status: "In Progress",
+		content: "## 置き場所\n\n玄関の鍵は\nマットの下にあります。",
+	});
+	await page.evaluate(() => localStorage.setItem("genkan.lang", "ja"));
+	await go(page, genkan, "knowledge/notes-1");
+	await expect(page.locator(".prose p")).toHaveText("玄関の鍵はマットの下にあります。");
+	await expect(page.getByRole("article").getByText("進行中")).toBeVisible();
+	await go(page, genkan, "knowledge?q=置き場所");
+	const found = page.getByRole("row").filter({ hasText: "鍵" });
+	await expect(found).toContainText("置き場所");
+	await expect(found).not.toContainText("##");
+	await shots(page, "ja");
 });

@@ -1,4 +1,10 @@
-import { accessible, expect, go, test } from "./genkan";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { accessible, bin, expect, go, telling, test } from "./genkan";
+
+// The page of a server that is being removed may ask for it once more.
+test.use({ shared: true, provoked: /^404 GET .*\/servers\/mine$/ });
 
 test("servers are listed with their state, and one opens by keyboard", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "servers");
@@ -19,7 +25,7 @@ test("a server is added by a form, tried first, and removed", async ({ signedIn:
 	await page.getByRole("button", { name: "Add a server" }).click();
 	await page.getByLabel("Name", { exact: true }).fill("mine");
 	await page.getByLabel("Command line").fill("no-such-program-here");
-	await page.getByRole("button", { name: "Try it" }).click();
+	await page.getByRole("button", { name: "Test it" }).click();
 	await expect(page.getByRole("alert")).toBeVisible();
 	await page.getByLabel("Command line").fill("false");
 	await page.getByRole("button", { name: "Add", exact: true }).click();
@@ -31,14 +37,117 @@ test("a server is added by a form, tried first, and removed", async ({ signedIn:
 	await expect(page.getByText("mine is removed.")).toBeVisible();
 });
 
+test("a server of genkan.yaml is switched off, changed and removed like any other", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const file = join(genkan.data, "genkan.yaml");
+	const before = readFileSync(file, "utf8");
+	const text = '# my servers\nmcpServers:\n  # by hand\n  mine: # one\n    command: "false"\n';
+	writeFileSync(file, text);
+	await genkan.rest("POST", "/v1/reload");
+	const more = async (item: string) => {
+		await page.getByRole("main").getByRole("button", { name: "More" }).click();
+		await page.getByRole("menuitem", { name: item }).click();
+	};
+	await go(page, genkan, "servers/mine?part=definition");
+	await expect(page.getByText("genkan.yaml:4")).toBeVisible();
+	await more("Switch off");
+	await expect(page.getByRole("main").getByText("Off", { exact: true })).toBeVisible();
+	expect(readFileSync(file, "utf8")).toBe(`${text}    disabled: true\n`);
+	await more("Switch on");
+	await expect(page.getByRole("main").getByText("Off", { exact: true })).not.toBeVisible();
+	await more("Change");
+	await page.getByLabel("Command line").fill("true --quick");
+	await page.getByRole("button", { name: "Save" }).click();
+	await expect(page.getByText("mine is changed.")).toBeVisible();
+	expect(readFileSync(file, "utf8")).toContain('  mine: # one\n    command: "true"\n    args:\n      - "--quick"\n');
+	await more("Remove");
+	await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+	await expect(page.getByText("mine is removed.")).toBeVisible();
+	expect(readFileSync(file, "utf8")).toBe("# my servers\nmcpServers: {}\n  # by hand\n");
+	writeFileSync(file, before); // others use this Genkan, too
+	await genkan.rest("POST", "/v1/reload");
+	await genkan.ready();
+});
+
 test("pasted JSON of any client becomes servers", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "servers?add=form");
 	await page.getByRole("tab", { name: "Paste JSON" }).click();
 	await page.getByLabel("JSON as any client writes it").fill('"pasted": {"command": "true", "env": {"A": "b"}},');
-	await page.getByRole("button", { name: "Read it" }).click();
 	await page.getByRole("button", { name: "Add 1 server" }).click();
 	await expect(page.getByText("1 server is added.")).toBeVisible();
 	await expect(page.getByRole("row", { name: /pasted/ })).toBeVisible();
+});
+
+test("of several pasted servers, it is said which were added, and the rest stays", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await go(page, genkan, "servers?add=form");
+	await page.getByRole("tab", { name: "Paste JSON" }).click();
+	const text = page.getByLabel("JSON as any client writes it");
+	await text.fill("lol {nonsense");
+	await expect(page.getByRole("alert")).toContainText("not JSON: line 1, column 1");
+	await text.fill(
+		JSON.stringify({ mcpServers: { one: { command: "true" }, fault: { command: "true" }, two: { command: "true" } } }),
+	);
+	await expect(page.getByRole("alert")).not.toBeVisible();
+	await page.getByRole("button", { name: "Add 3 servers" }).click();
+	await expect(page.getByRole("alert")).toContainText("Added: one, two. Not added: fault.");
+	await expect(page.getByRole("dialog")).toContainText("there is a server fault already");
+	await expect(page.getByRole("dialog")).not.toContainText("/v1/");
+	await expect(text).not.toHaveValue(/one|two/);
+	await text.fill((await text.inputValue()).replace('"fault"', '"other"'));
+	await page.getByRole("button", { name: "Add 1 server" }).click();
+	await expect(page.getByRole("row", { name: /other/ })).toBeVisible();
+});
+
+test("an old complaint goes when a field is corrected, and is not on the other tab", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await go(page, genkan, "servers?add=form");
+	const complaint = page.getByText("there is a server fault already");
+	await page.getByLabel("Name", { exact: true }).fill("fault");
+	await page.getByLabel("Command line").fill("true");
+	await page.getByRole("button", { name: "Add", exact: true }).click();
+	await expect(complaint).toBeVisible();
+	await page.getByRole("tab", { name: "Paste JSON" }).click();
+	await expect(complaint).not.toBeVisible();
+	await page.getByRole("tab", { name: "Form" }).click();
+	await page.getByRole("button", { name: "Add", exact: true }).click();
+	await expect(complaint).toBeVisible();
+	await page.getByLabel("Name", { exact: true }).fill("other");
+	await expect(complaint).not.toBeVisible();
+	// What is wrong is told once, and a quote must end.
+	await page.getByLabel("Name", { exact: true }).fill("No Name");
+	await page.getByRole("button", { name: "Test it" }).click();
+	await expect(page.getByRole("alert")).toHaveCount(1);
+	await page.getByRole("button", { name: "Add", exact: true }).click();
+	await expect(page.getByRole("alert")).toHaveCount(1);
+	await page.getByLabel("Command line").fill('true "x');
+	await expect(page.getByText("A quote is not closed.")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Add", exact: true })).toBeDisabled();
+});
+
+test("a trial says what it waits for, and ends with its process", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "servers?add=form");
+	const mark = join(genkan.home, "running");
+	const runs = () => existsSync(mark) && existsSync(`/proc/${readFileSync(mark, "utf8").trim()}`);
+	await page.getByLabel("Name", { exact: true }).fill("hang");
+	await page.getByLabel("Command line").fill(`sh -c "echo $$ > ${mark}; exec sleep 300"`);
+	await page.getByRole("button", { name: "Test it" }).click();
+	await expect(page.getByRole("status").filter({ hasText: "waiting for its answer to initialize" })).toBeVisible();
+	await expect(page.getByText("2 s", { exact: true })).toBeVisible();
+	await expect.poll(runs).toBe(true);
+	await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+	await expect.poll(runs).toBe(false);
+	await page.getByRole("button", { name: "Test it" }).click();
+	await expect.poll(runs).toBe(true);
+	await page.keyboard.press("Escape");
+	await expect(page.getByRole("dialog")).not.toBeVisible();
+	await expect.poll(runs).toBe(false);
 });
 
 test("a tool is switched off for everybody and on again", async ({ signedIn: page, genkan }) => {
@@ -65,4 +174,110 @@ test("a token is shown once and revoked", async ({ signedIn: page, genkan }) => 
 	await page.getByRole("button", { name: "Revoke" }).click();
 	await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
 	await expect(page.getByText("None yet.")).toBeVisible();
+});
+
+test.describe("servers that need something", () => {
+	test.use({
+		config: JSON.stringify({
+			mcpServers: {
+				told: telling({ tools: [{ name: "hello" }] }),
+				fault: { command: join(bin, "faultserver") },
+				broken: { command: join(bin, "faultserver"), args: ["-mode", "crash-loop"] },
+			},
+		}),
+		shared: true,
+	});
+
+	test("what a server writes to its standard error appears while it writes", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "servers/told?part=log");
+		await expect(page.getByText("Nothing yet")).toBeVisible();
+		await genkan.call("told__hello");
+		await expect(page.getByText("called hello")).toBeVisible();
+		await genkan.call("told__hello");
+		await expect(page.getByText("2 lines")).toBeVisible();
+	});
+
+	test("one that is down says why, and what to do", async ({ signedIn: page, genkan }) => {
+		await expect(page.getByText(/broken is down: .*faultserver/)).toBeVisible();
+		await go(page, genkan, "servers/broken");
+		await expect(page.getByText("Down", { exact: true })).toBeVisible();
+		const found = page.getByRole("region", { name: "What the doctor finds" });
+		await expect(found).toContainText("crashing at once, as asked");
+		await expect(found).not.toContainText("web UI");
+		await found.getByRole("button", { name: "Change" }).click();
+		await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+		// A trial is newer than what was found.
+		await page.getByRole("button", { name: "Test it" }).click();
+		await expect(page.getByRole("alert")).toContainText("crashing at once, as asked");
+		await expect(found).not.toBeVisible();
+		await page.getByRole("tab", { name: /^Tools/ }).click();
+		await expect(page.getByText("They are listed when the server is up.")).toBeVisible();
+	});
+
+	test("a changed definition is a diff", async ({ signedIn: page, genkan }) => {
+		await genkan.call("fault__add_tool", { name: "changing", description: "Makes tea." });
+		await go(page, genkan, "servers/fault?part=changes");
+		await expect(page.getByText("No tool has changed")).toBeVisible();
+		await page.getByRole("tab", { name: /^Tools/ }).click();
+		await page.getByLabel("Filter tools").fill("zzz");
+		await expect(page.getByText("No tool matches.")).toBeVisible();
+		await page.getByRole("tab", { name: /^Changed tools/ }).click();
+		await genkan.call("fault__add_tool", { name: "changing", description: "Makes tea and reads your mail." });
+		await expect(page.locator("del")).toContainText("Makes tea.");
+		await expect(page.locator("ins")).toContainText("Makes tea and reads your mail.");
+		await accessible(page);
+	});
+
+	test("a try before saving says what is wrong, with what the program wrote", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "servers?add=form");
+		await page.getByLabel("Name", { exact: true }).fill("new");
+		await page.getByLabel("Command line").fill("no-such-program-here --now");
+		await page.getByRole("button", { name: "Test it" }).click();
+		await expect(page.getByRole("alert")).toContainText(/no-such-program-here.*PATH/s);
+		await page.getByLabel("Command line").fill(`${join(bin, "faultserver")} -mode crash-loop`);
+		await expect(page.getByRole("alert")).toHaveCount(0);
+		await page.getByRole("button", { name: "Test it" }).click();
+		await expect(page.getByRole("alert")).toContainText("crashing at once, as asked");
+		await page.getByLabel("Command line").fill(join(bin, "faultserver"));
+		await page.getByRole("button", { name: "Test it" }).click();
+		await expect(page.getByText(/It works\. 11 tools/)).toBeVisible();
+		const { servers } = await genkan.rest<{ servers: { name: string }[] }>("GET", "/v1/servers");
+		expect(servers.map((one) => one.name)).not.toContain("new");
+	});
+
+	test("the servers of an editor are imported, without what is not chosen", async ({ signedIn: page, genkan }) => {
+		mkdirSync(join(genkan.home, ".cursor"), { recursive: true });
+		const fault = { command: join(bin, "faultserver"), env: { API_TOKEN: "sk-1234567890abcdefghij" } };
+		const mcpServers = { one: fault, two: { ...fault, args: ["-tools", "1"] } };
+		writeFileSync(join(genkan.home, ".cursor", "mcp.json"), JSON.stringify({ mcpServers }));
+		await go(page, genkan, "servers?add=import");
+		const dialog = page.getByRole("dialog");
+		await expect(dialog).toContainText("Cursor");
+		await expect(dialog).not.toContainText("sk-1234567890abcdefghij");
+		await accessible(page);
+		await dialog.getByRole("checkbox", { name: /two/ }).uncheck();
+		await dialog.getByRole("button", { name: "Import 1 server" }).click();
+		await expect(page.getByRole("row", { name: /one/ })).toContainText("Up");
+		await expect(page.getByRole("row", { name: /two/ })).toHaveCount(0);
+	});
+
+	test("one that wants people to sign in is up after they did", async ({ signedIn: page, genkan, context }) => {
+		const child = spawn("node", [join(import.meta.dirname, "signin.mjs")], { stdio: ["ignore", "pipe", "inherit"] });
+		const url = await new Promise<string>((resolve) =>
+			child.stdout.once("data", (line) => resolve(String(line).trim())),
+		);
+		await genkan.rest("POST", "/v1/servers", { name: "behind", url });
+		await go(page, genkan, "calls");
+		await expect(page.getByText("behind needs sign-in.")).toBeVisible();
+		await go(page, genkan, "servers/behind");
+		await expect(page.getByText("Needs sign-in", { exact: true })).toBeVisible();
+		const opened = context.waitForEvent("page");
+		await page.getByRole("button", { name: "Sign in", exact: true }).click();
+		const other = await opened;
+		await other.getByRole("link", { name: "I agree" }).click();
+		await expect(page.getByText("Up", { exact: true })).toBeVisible();
+		await expect(page.getByText("behind__behind")).toBeVisible();
+		await genkan.rest("DELETE", "/v1/servers/behind");
+		child.kill();
+	});
 });

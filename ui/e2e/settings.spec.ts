@@ -16,6 +16,7 @@ test("each part has an address; theme and language are chosen; signing out ends 
 	await page.getByLabel("Theme", { exact: true }).and(page.locator("select")).selectOption("system");
 	for (const [tab, part] of [
 		["History", "history"],
+		["Large answers", "answers"],
 		["Secrets", "secrets"],
 		["Knowledge base", "knowledge"],
 		["n8n and embeddings", "connected"],
@@ -123,4 +124,79 @@ test("learned searches are shown and forgotten", async ({ genkan, signedIn: page
 	await list.getByRole("button", { name: "Forget" }).click();
 	await expect(page.getByText("1 lesson is forgotten.")).toBeVisible();
 	await expect(page.getByText("Nothing is learned yet")).toBeVisible();
+});
+
+test("a token is limited to servers, shown with its limit, changed and revoked", async ({ genkan, signedIn: page }) => {
+	const asToken = async (token: string, name: string) =>
+		(
+			await fetch(new URL("../v1/tools/call", genkan.ui), {
+				method: "POST",
+				headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+				body: JSON.stringify({ name, parameters: { message: "a" } }),
+			})
+		).status;
+	await go(page, genkan, "clients");
+	const tokens = page.getByRole("region", { name: "Tokens" });
+	await tokens.getByLabel(/^Name of a client/).fill("ci");
+	await tokens.getByRole("combobox", { name: "May use" }).selectOption("some");
+	await expect(tokens.getByRole("button", { name: "Make a token" })).toBeDisabled();
+	await tokens.getByRole("button", { name: "files", exact: true }).click();
+	await tokens.getByRole("button", { name: "Make a token" }).click();
+	const token = (await tokens.locator("code").textContent())!;
+	expect(token).toMatch(/^gk_/);
+	await expect(tokens.getByText("may use only files")).toBeVisible();
+	await expect(page.getByRole("region", { name: "By hand" })).toContainText(`Bearer ${token}`);
+	await expect(page.getByText(/works on this machine alone/)).toBeVisible();
+	await accessible(page);
+	if (snap) await pictures(page, snap, "clients-token");
+	expect(await asToken(token, "everything__echo")).toBe(404);
+
+	await tokens.getByRole("button", { name: "What it may use" }).click();
+	const dialog = page.getByRole("dialog", { name: "What ci may use" });
+	await dialog.getByRole("button", { name: "everything", exact: true }).click();
+	await accessible(page);
+	await dialog.getByRole("button", { name: "Save" }).click();
+	await expect(tokens.getByText("may use only files, everything")).toBeVisible();
+	expect(await asToken(token, "everything__echo")).toBe(200);
+
+	await tokens.getByRole("button", { name: "Revoke" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+	await expect(tokens.getByText("It is shown only now")).toHaveCount(0);
+	await expect(page.getByRole("region", { name: "By hand" })).not.toContainText(token);
+	expect(await asToken(token, "files__list_directory")).toBe(401);
+});
+
+test.describe("large answers", () => {
+	test.use({
+		config: JSON.stringify({
+			mcpServers: {
+				fault: { command: `${bin}/faultserver`, budget: 4000, tools: { options: { "big*": { budget: 700 } } } },
+			},
+			clients: { ci: { budget: "off" } },
+		}),
+	});
+
+	test("the palette finds a setting by its words; budgets in force are shown with their keys", async ({
+		signedIn: page,
+	}) => {
+		await page.keyboard.press("Control+k");
+		await page.getByRole("combobox").fill("せってい");
+		await expect(page.getByRole("option", { name: /^Settings/ })).toBeVisible();
+		await page.getByRole("combobox").fill("budget");
+		await page.getByRole("option", { name: /Large answers/ }).click();
+		await expect(page).toHaveURL(/settings\/answers$/);
+		const main = page.getByRole("main");
+		for (const text of [
+			"25,000 tokens, unless said otherwise",
+			"10,000 tokens",
+			"any size",
+			"4,000 tokens",
+			"fault: big*",
+			"700 tokens",
+		])
+			await expect(main.getByText(text).first()).toBeVisible();
+		await expect(main).toContainText("budget: 25000");
+		await accessible(page);
+		if (snap) await pictures(page, snap, "settings-answers");
+	});
 });

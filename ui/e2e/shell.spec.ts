@@ -1,6 +1,8 @@
-import { accessible, expect, test } from "./genkan";
+import { accessible, expect, go, test } from "./genkan";
 
-test("a link signs in once, and the address forgets the code", async ({ page, genkan }) => {
+test.use({ shared: true });
+
+test("a link signs in once, and the address forgets the code", { tag: "@quick" }, async ({ page, genkan }) => {
 	const link = await genkan.link();
 	await page.goto(link);
 	await expect(page.getByRole("navigation")).toBeVisible();
@@ -32,8 +34,29 @@ test("Japanese is a click away and stays", async ({ signedIn: page }) => {
 });
 
 test("signing out ends the session", async ({ signedIn: page }) => {
-	await page.getByRole("button", { name: "More" }).click();
+	await page.getByRole("button", { name: "admin" }).click();
 	await page.getByRole("menuitem", { name: "Sign out" }).click();
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	await accessible(page);
+});
+
+test.describe("in another tab", () => {
+	test.use({ provoked: /^401 / });
+	test("a session that was ended leads to the sign-in page, and back", async ({ genkan, signedIn: page, context }) => {
+		const other = await context.newPage();
+		await go(other, genkan, "settings/doctor");
+		await expect(other.getByRole("heading", { name: "Doctor" })).toBeVisible();
+		await page.getByRole("button", { name: "admin" }).click();
+		await page.getByRole("menuitem", { name: "Sign out" }).click();
+		await expect(other.getByRole("heading", { name: "Sign in" })).toBeVisible();
+		let refused = 0;
+		other.on("response", (response) => {
+			if (response.status() === 401) refused++;
+		});
+		await other.waitForTimeout(2500);
+		expect(refused).toBe(0);
+		await other.getByLabel("Or sign in with a token").fill(genkan.token());
+		await other.keyboard.press("Enter");
+		await expect(other.getByRole("heading", { name: "Doctor" })).toBeVisible();
+	});
 });

@@ -1,4 +1,8 @@
-import { accessible, expect, go, test } from "./genkan";
+import { accessible, expect, go, telling, test } from "./genkan";
+
+test.use({ shared: true });
+
+test.use({ provoked: /^404 GET .*\/v1\/tools\/everything__nothing/ });
 
 test("a search finds tools by what they do, and says why", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "tools");
@@ -18,8 +22,20 @@ test("a tool is tried with a form that its schema makes", async ({ signedIn: pag
 	await expect(page.getByText("42")).toBeVisible();
 	await page.getByLabel(/^b/).fill("many");
 	await page.getByRole("button", { name: "Run" }).click();
-	await expect(page.getByRole("alert")).toContainText("b");
+	// What is wrong stands at its field, as a sentence.
+	await expect(page.getByLabel(/^b/)).toHaveAttribute("aria-invalid", "true");
+	await expect(page.getByText("This must be a number.")).toBeVisible();
+	await expect(page.getByLabel(/^a/)).not.toHaveAttribute("aria-invalid", "true");
+	// All of it is told at once, and the first is focused.
+	await page.getByLabel(/^a/).fill("two");
+	await page.getByLabel(/^b/).fill("");
+	await page.getByRole("button", { name: "Run" }).click();
+	await expect(page.getByText("This must be a number.")).toBeVisible();
+	await expect(page.getByLabel(/^a/)).toBeFocused();
+	await expect(page.getByText("This is needed.")).toBeVisible();
+	await expect(page.getByText("instancePath")).toHaveCount(0);
 	await accessible(page);
+	await expect(page.getByRole("link", { name: "Server everything" })).toBeVisible();
 });
 
 test("what is said about a tool is found at once", async ({ signedIn: page, genkan }) => {
@@ -30,4 +46,216 @@ test("what is said about a tool is found at once", async ({ signedIn: page, genk
 	await expect(page.getByText("Searches use it at once")).toBeVisible();
 	await go(page, genkan, "tools?q=parrots");
 	await expect(page.getByRole("row", { name: /everything__echo/ })).toBeVisible();
+});
+
+test("a slow call shows its time and is canceled", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "tools/fault__sleep");
+	await page.getByLabel(/^ms/).fill("60000");
+	await page.getByRole("button", { name: "Run" }).click();
+	await expect(page.getByText(/^[1-9]\d* s$/)).toBeVisible();
+	await page.getByRole("button", { name: "Cancel the call" }).click();
+	await expect(page.getByText("You canceled the call.")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Run" })).toBeEnabled();
+});
+
+test("a call that a workflow asks about is decided beside its form, and survives leaving", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await genkan.rest("PUT", "/v1/workflows/ask-first", {
+		id: "ask-first",
+		workflowType: "tools/call",
+		match: { tools: ["fault__echo"] },
+		nodes: [
+			{ id: "start", type: "start" },
+			{ id: "person", type: "approve" },
+			{ id: "call", type: "mcp-call" },
+			{ id: "end", type: "end" },
+			{ id: "no", type: "end", data: { outcome: "deny" } },
+		],
+		edges: [
+			{ source: "start", target: "person" },
+			{ source: "person", target: "call" },
+			{ source: "person", target: "no", sourceHandle: "denied" },
+			{ source: "call", target: "end" },
+		],
+	});
+	await genkan.rest("POST", "/v1/workflows/ask-first/enable", {});
+	const main = page.getByRole("main");
+	const run = async () => {
+		await go(page, genkan, "tools/fault__echo");
+		await page.getByLabel(/^text/).fill("asked");
+		await page.getByRole("button", { name: "Run" }).click();
+		await expect(main.getByText("Waiting for approval…")).toBeVisible();
+	};
+	await run();
+	await accessible(page);
+	await main.getByRole("button", { name: "Allow" }).click();
+	await expect(main.getByText("asked", { exact: true })).toBeVisible();
+	await run();
+	await page.getByRole("link", { name: "1 call waits for you" }).click();
+	await main.getByRole("button", { name: "Allow" }).click();
+	await expect(page.getByText("fault / echo is allowed.")).toBeVisible();
+	await expect
+		.poll(() => genkan.rest("GET", "/v1/calls?limit=1&tool=fault__echo"))
+		.toMatchObject({ calls: [{ outcome: "ok" }] });
+	await genkan.rest("DELETE", "/v1/workflows/ask-first");
+});
+
+test("a tool that is not there leads to the list", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "tools/everything__nothing");
+	await page.getByRole("link", { name: "All tools" }).click();
+	await expect(page).toHaveURL(/tools$/);
+});
+
+test.describe("a tool with a deep schema and rich answers", () => {
+	const dot =
+		"iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAYAAACNMs+9AAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FABJADveWkH6oAAAAAElFTkSuQmCC";
+	test.use({
+		config: JSON.stringify({
+			mcpServers: {
+				deep: telling({
+					tools: [
+						{
+							name: "order",
+							inputSchema: {
+								type: "object",
+								required: ["customer", "size"],
+								properties: {
+									customer: {
+										type: "object",
+										required: ["name"],
+										properties: {
+											name: { type: "string" },
+											address: { type: "object", properties: { city: { type: "string" }, floor: { type: "integer" } } },
+										},
+									},
+									size: { enum: ["small", "large"] },
+									extras: { type: "array", items: { enum: ["milk", "sugar"] } },
+									lines: {
+										type: "array",
+										items: { type: "object", properties: { tea: { type: "string" }, cups: { type: "integer" } } },
+									},
+									notes: { type: "array", items: { type: "string" } },
+									pay: {
+										oneOf: [
+											{
+												title: "Cash",
+												type: "object",
+												required: ["change"],
+												properties: { change: { type: "boolean" } },
+											},
+											{
+												title: "Card",
+												type: "object",
+												required: ["number"],
+												properties: { number: { type: "string" } },
+											},
+										],
+									},
+								},
+							},
+						},
+						{
+							name: "markdown",
+							result: { content: [{ type: "text", text: "# Tea\n\nIt is **hot**.\n\n- green\n- black" }] },
+						},
+						{ name: "image", result: { content: [{ type: "image", mimeType: "image/png", data: dot }] } },
+						{
+							name: "table",
+							result: {
+								content: [
+									{
+										type: "text",
+										text: JSON.stringify([
+											{ tea: "green", cups: 2 },
+											{ tea: "black", cups: 3 },
+										]),
+									},
+								],
+							},
+						},
+						{ name: "broken", result: { isError: true, content: [{ type: "text", text: "The kettle is empty." }] } },
+					],
+				}),
+			},
+		}),
+		shared: true,
+		provoked: /^500 POST .*\/tools\/call$/, // the tool's own error
+	});
+
+	test("is called with what a form of nested objects, lists, choices and forms says", async ({
+		signedIn: page,
+		genkan,
+	}) => {
+		await go(page, genkan, "tools/deep__order");
+		const group = (name: string) => page.getByRole("group", { name: new RegExp(`^${name}`) });
+		await group("customer").getByLabel(/^name/).fill("Aiko");
+		await group("address").getByLabel("city").fill("京都");
+		await group("address").getByLabel("floor").fill("3");
+		await page.getByLabel(/^size/).selectOption("large");
+		await group("extras").getByRole("button", { name: "sugar" }).click();
+		await group("lines").getByRole("button", { name: "Add an item" }).click();
+		await group("lines").getByLabel("tea").fill("green");
+		await group("lines").getByLabel("cups").fill("2");
+		await group("notes").getByRole("button", { name: "Add an item" }).click();
+		await group("notes").getByRole("textbox", { name: "Item 1" }).fill("no spoon");
+		await group("pay").getByLabel("Which form").selectOption("Card");
+		await group("pay")
+			.getByLabel(/^number/)
+			.fill("42");
+		await accessible(page);
+		const wanted = {
+			customer: { name: "Aiko", address: { city: "京都", floor: 3 } },
+			size: "large",
+			extras: ["sugar"],
+			lines: [{ tea: "green", cups: 2 }],
+			notes: ["no spoon"],
+			pay: { number: "42" },
+		};
+		// The form and the JSON say the same.
+		await page.getByRole("tab", { name: "JSON" }).click();
+		expect(JSON.parse(await page.getByRole("textbox", { name: "Arguments" }).inputValue())).toEqual(wanted);
+		await page.getByRole("tab", { name: "Form" }).click();
+		await page.getByRole("button", { name: "Run" }).click();
+		const answer = page.locator("[aria-live=polite]").filter({ hasText: "Aiko" });
+		await expect(answer).toBeVisible();
+		const { calls } = await genkan.rest<{ calls: { id: string }[] }>("GET", "/v1/calls?limit=1&tool=deep__order");
+		const call = await genkan.rest<{ request: { json: { arguments: unknown } } }>("GET", `/v1/calls/${calls[0]!.id}`);
+		expect(call.request.json.arguments).toEqual(wanted);
+
+		// What is wrong is said by the server's schema, with the place.
+		await group("address").getByLabel("floor").fill("up");
+		await page.getByRole("button", { name: "Run" }).click();
+		await expect(page.getByRole("alert")).toContainText("Nothing was called.");
+		await expect(group("address")).toContainText("This must be a whole number.");
+	});
+
+	test("answers are shown as Markdown, images and tables, and as they came", async ({ signedIn: page, genkan }) => {
+		const run = async (tool: string) => {
+			await go(page, genkan, `tools/deep__${tool}`);
+			await page.getByRole("button", { name: "Run" }).click();
+		};
+		const raw = async (text: string) => {
+			await page.getByRole("button", { name: "JSON", exact: true }).click();
+			await expect(page.getByText(text).first()).toBeVisible();
+			await accessible(page);
+		};
+		await run("markdown");
+		await expect(page.locator(".prose").getByRole("heading", { name: "Tea" })).toBeVisible();
+		await expect(page.locator(".prose strong")).toHaveText("hot");
+		await expect(page.locator(".prose li")).toHaveCount(2);
+		await raw("# Tea");
+		await run("image");
+		const image = page.getByRole("img", { name: "Image of the answer" });
+		await expect(image).toBeVisible();
+		expect(await image.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(10);
+		await raw("image/png");
+		await run("table");
+		await expect(page.getByRole("columnheader", { name: "cups" })).toBeVisible();
+		await expect(page.getByRole("row", { name: "black 3" })).toBeVisible();
+		await raw('"text"');
+		await run("broken");
+		await expect(page.getByText("The kettle is empty.")).toBeVisible();
+	});
 });

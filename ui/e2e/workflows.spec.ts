@@ -1,4 +1,20 @@
-import { accessible, expect, go, test } from "./genkan";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { bin } from "./build";
+import { accessible, expect, type Genkan, go, test } from "./genkan";
+
+// They do not mind what the others leave behind.
+test.use({ shared: true });
+
+test.use({ config: JSON.stringify({ mcpServers: { fault: { command: join(bin, "faultserver") } } }) });
+
+test.beforeEach(({ genkan }) => clean(genkan));
+
+/** clean removes all workflows. */
+async function clean(genkan: Genkan): Promise<void> {
+	const { workflows } = await genkan.rest<{ workflows: { id: string }[] }>("GET", "/v1/workflows");
+	for (const { id } of workflows) await genkan.rest("DELETE", `/v1/workflows/${id}`);
+}
 
 test("a template is used by filling in a form, and enabled from the list", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "workflows");
@@ -8,9 +24,75 @@ test("a template is used by filling in a form, and enabled from the list", async
 	await page.getByRole("button", { name: "Make a draft" }).click();
 	await expect(page).toHaveURL(/\/workflows\/[\w-]+$/);
 	await go(page, genkan, "workflows");
+	// Switching it on leads to what it would do; switching it off is one click.
 	await page.getByRole("switch").first().click();
-	await expect(page.getByRole("row", { name: /Deny/ }).first()).toContainText("Runs");
+	await page.getByRole("region", { name: "Enable" }).getByRole("button", { name: "Enable", exact: true }).click();
+	await expect(page.getByText("active: v1")).toBeVisible();
+	await go(page, genkan, "workflows");
+	const row = page.getByRole("row", { name: /Deny/ }).first();
+	await expect(row).toContainText("Runs");
 	await accessible(page);
+	await page.getByRole("switch").first().click();
+	await expect(row).toContainText("Draft");
+	await expect(page.getByText(/is stopped\. Calls go through without it\./)).toBeVisible();
+	await page.getByRole("button", { name: "Undo" }).click();
+	await expect(row).toContainText("Runs");
+});
+
+test("what is wrong with a template stands at its field, which is focused", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "workflows?template=ask-first");
+	const make = page.getByRole("button", { name: "Make a draft" });
+	await make.click();
+	await expect(page.getByText("Say which calls it is for")).toBeInViewport();
+	await expect(page.getByRole("alert").filter({ hasText: "marked fields" })).toBeInViewport();
+	const tools = page.getByRole("group", { name: "Tools" });
+	await expect(tools.getByRole("button", { name: "Add an item" })).toBeFocused();
+	await page.keyboard.press("Enter");
+	const tool = tools.getByLabel("Item 1", { exact: true });
+	await expect(tool).toBeFocused();
+	await page.keyboard.type("ecko");
+	await page.getByLabel("When").fill("((");
+	await page.getByLabel("Time to answer").fill("0.5");
+	await make.click();
+	await expect(page.getByLabel("Time to answer")).toBeFocused();
+	await expect(page.getByText("This must be from 1 to 86400 seconds.")).toBeVisible();
+	await expect(tools).toContainText("write *__ecko for the tool of any server");
+	await expect(page.getByLabel("When")).toHaveAttribute("aria-invalid", "true");
+	await accessible(page);
+	await page.getByLabel("Time to answer").fill("90");
+	await page.getByLabel("When").fill("");
+	await tool.fill("echo");
+	await make.click();
+	await expect(page).toHaveURL(/workflows\/ask-first$/);
+	const made = await genkan.rest<{ definition: { match: object; nodes: { data: object }[] } }>(
+		"GET",
+		"/v1/workflows/ask-first",
+	);
+	expect(made.definition.match).toEqual({ tools: ["fault__echo"] });
+	expect(made.definition.nodes[1]!.data).toMatchObject({ timeoutMs: 90_000 });
+});
+
+test("a template is used twice; a mistake in a regular expression is told", async ({ signedIn: page, genkan }) => {
+	await genkan.rest("POST", "/v1/workflow-templates", { template: "redact" });
+	await go(page, genkan, "workflows?template=redact");
+	await expect(page.getByRole("button", { name: "Postal addresses" })).toBeVisible();
+	const also = page.getByRole("group", { name: "Also redact" });
+	await also.getByRole("button", { name: "Add an item" }).click();
+	await page.getByRole("button", { name: "Make a draft" }).click();
+	await expect(also).toContainText("This is needed.");
+	await expect(also.getByLabel("Item 1", { exact: true })).toBeFocused();
+	await page.keyboard.type("([a-z");
+	await page.getByRole("button", { name: "Make a draft" }).click();
+	await expect(also).toContainText("This value is not a regular expression: a [ is not closed: [a-z");
+	await also.getByLabel("Item 1", { exact: true }).fill("[a-z]{40}");
+	await page.getByText("Which calls").click();
+	const tools = page.getByRole("group", { name: "Tools" });
+	await tools.getByRole("button", { name: "Add an item" }).click();
+	await expect(tools.locator("option[value=fault__echo]")).toHaveCount(1);
+	await page.keyboard.type("fault__ecko");
+	await page.getByRole("button", { name: "Make a draft" }).click();
+	await expect(page).toHaveURL(/workflows\/redact-2$/);
+	await expect(page.getByText("No tool matches fault__ecko now; did you mean fault__echo?")).toBeVisible();
 });
 
 test("the kill switch turns all workflows off, and on again", async ({ signedIn: page, genkan }) => {
@@ -22,4 +104,119 @@ test("the kill switch turns all workflows off, and on again", async ({ signedIn:
 	expect(await genkan.rest("GET", "/v1/workflows/switch")).toMatchObject({ on: false });
 	await page.getByRole("button", { name: "Turn them on" }).click();
 	await expect(page.getByRole("button", { name: "Kill switch" })).toBeVisible();
+});
+
+const flow = (id: string, match: object, more: object = {}) => ({
+	id,
+	name: `The ${id}`,
+	workflowType: "tools/call",
+	match,
+	nodes: [
+		{ id: "start", type: "start", position: { x: 0, y: 0 } },
+		{ id: "call", type: "mcp-call", position: { x: 248, y: 8 }, data: { label: "呼び出し" } },
+		{ id: "end", type: "end", position: { x: 496, y: 0 } },
+	],
+	edges: [
+		{ source: "start", target: "call" },
+		{ source: "call", target: "end" },
+	],
+	...more,
+});
+
+test("all workflows are exported to a file, deleted, and imported again as they were", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const make = async (definition: { id: string }) => {
+		await genkan.rest("PUT", `/v1/workflows/${definition.id}`, definition);
+	};
+	await make(flow("first", { tools: ["fault__echo"] }, { order: 3 }));
+	await make(flow("second", { servers: ["fault"] }));
+	await genkan.rest("PUT", "/v1/hook-modules/shared", { script: "return", params: { type: "object" } });
+	type Definition = { createdAt: number; updatedAt: number; enabled: boolean };
+	const stored = async (id: string) => {
+		const { createdAt: _, updatedAt: __, ...rest } = await genkan.rest<Definition>("GET", `/v1/workflows/${id}/export`);
+		return rest;
+	};
+	const before = [await stored("first"), await stored("second")];
+
+	await go(page, genkan, "workflows");
+	const [download] = await Promise.all([
+		page.waitForEvent("download"),
+		page.getByRole("link", { name: "Export" }).click(),
+	]);
+	const all = await readFile(await download.path());
+	await clean(genkan);
+	await genkan.rest("DELETE", "/v1/hook-modules/shared");
+	await go(page, genkan, "workflows");
+	await expect(page.getByText("it never starts by itself")).toBeVisible();
+
+	const [chooser] = await Promise.all([
+		page.waitForEvent("filechooser"),
+		page.getByRole("button", { name: "Import" }).click(),
+	]);
+	const file = (name: string, buffer: Buffer) => ({ name, mimeType: "application/json", buffer });
+	// Several files at once: one with all, one with one, one that is none.
+	await chooser.setFiles([
+		file("workflows.json", all),
+		file("third.json", Buffer.from(JSON.stringify(flow("third", { clients: ["bob"] })))),
+		file("none.json", Buffer.from("{")),
+	]);
+	await expect(page.getByText("2 workflows are imported, as drafts.")).toBeVisible();
+	await expect(page.getByText("1 workflow is imported, as a draft.")).toBeVisible();
+	await expect(page.getByText("none.json is not JSON")).toBeVisible();
+	// Of one that is there already, the file becomes the draft.
+	await page
+		.locator("input[type=file]")
+		.setInputFiles([
+			file("first.json", Buffer.from(JSON.stringify(flow("third", { clients: ["bea"] })))),
+			file("second.json", Buffer.from(JSON.stringify(flow("third", { clients: ["bea"] })))),
+		]);
+	await expect(page.getByText("The third was there already. The file is its draft now, v2")).toBeVisible();
+	await expect(page.getByText("1 workflow is already as in the file.")).toBeVisible();
+	await expect(page.getByRole("row", { name: /The (first|second|third)/ })).toHaveCount(3);
+	expect([await stored("first"), await stored("second")]).toEqual(before);
+	expect(await genkan.rest("GET", "/v1/hook-modules/shared")).toMatchObject({ params: { type: "object" } });
+});
+
+test("which workflows apply to a tool and a client is told on the tool's page, and in the list", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	for (const definition of [
+		flow("outer", { servers: ["fault"] }, { order: -1 }),
+		flow("bobs", { tools: ["fault__echo"], clients: ["bob"], when: "true" }, { mode: "shadow" }),
+		flow("elsewhere", { tools: ["fault__pid"] }),
+		flow("drawn", {}),
+	]) {
+		await genkan.rest("PUT", `/v1/workflows/${definition.id}`, definition);
+		if (definition.id !== "drawn") await genkan.rest("POST", `/v1/workflows/${definition.id}/enable`, {});
+	}
+	await go(page, genkan, "tools/fault__echo");
+	const around = page.getByRole("region", { name: "Workflows around its calls" });
+	await expect(around.getByRole("link")).toHaveText([/The outer\s*Runs/, /The bobs\s*Watches · on a condition/]);
+	await around.getByRole("combobox", { name: "Only for the client" }).fill("alice");
+	await expect(around.getByRole("link")).toHaveText([/The outer/]);
+	await accessible(page);
+	await around.getByRole("link").click();
+	await expect(page).toHaveURL(/\/workflows\/outer$/);
+
+	await go(page, genkan, "workflows");
+	const rows = page.getByRole("row", { name: /The / });
+	await expect(rows).toHaveCount(4);
+	await page.getByRole("combobox", { name: "the tool" }).fill("fault__echo");
+	await page.keyboard.press("Enter");
+	await expect(rows).toHaveCount(2);
+	await page.getByRole("combobox", { name: "the client" }).fill("bob");
+	await page.keyboard.press("Enter");
+	await expect(page).toHaveURL(/tool=fault__echo&client=bob/);
+	await expect(rows).toHaveCount(2);
+	await go(page, genkan, "workflows?tool=fault__pid&client=bob");
+	await expect(rows).toHaveCount(2);
+	await expect(rows.last()).toContainText("The elsewhere");
+	await clean(genkan);
+	await go(page, genkan, "tools/fault__echo");
+	await around.getByRole("link", { name: "Draw one" }).click();
+	await expect(page).toHaveURL(/\/workflows\/fault-echo$/);
+	await clean(genkan);
 });

@@ -1,4 +1,5 @@
 import { createRoot } from "react-dom/client";
+import { sessionEnded } from "./api/client";
 import { startEvents } from "./api/events";
 import { currentSession, type Session, signIn, takeCode } from "./api/session";
 import { startLang } from "./lang";
@@ -21,6 +22,14 @@ async function start(): Promise<void> {
 	}
 	await startLang(session?.language);
 	if (!session?.signedIn) return root.render(<SignIn problem={problem} />);
+	sessionEnded.check = async () => {
+		const ended = await currentSession().then(
+			(now) => !now.signedIn,
+			() => false,
+		);
+		if (ended) root.render(<SignIn />);
+		return ended;
+	};
 	startEvents();
 	root.render(<App session={session} />);
 }

@@ -48,10 +48,15 @@ export const api = createFetch<paths>({
 			if (request.signal.aborted) throw cause;
 			throw new Failure(0, "unreachable", t("Genkan does not answer. Is it still running?"));
 		}
+		if (response.status === 401) void sessionEnded.check();
 		if (!response.ok) throw await failureOf(response);
 		return response;
 	},
 });
+
+/** sessionEnded.check looks whether the session was ended elsewhere, and then leads to the
+ * sign-in page. main.tsx sets it. */
+export const sessionEnded = { check: async (): Promise<boolean> => false };
 
 /** query has useQuery, useMutation and so on for every route:
  * query.useQuery("get", "/v1/servers"). */

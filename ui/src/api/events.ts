@@ -1,5 +1,5 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
-import { queries, refresh, root, type S } from "./client";
+import { queries, refresh, root, type S, sessionEnded } from "./client";
 
 // A browser opens six connections to a host, so all tabs share one stream: the tab that
 // has the lock reads it and passes it on.
@@ -9,6 +9,7 @@ export type Event = S["Event"];
 const listeners = new Set<(event: Event) => void>();
 const watchers = new Set<() => void>();
 let connected = false;
+let been = false;
 let lastID = "";
 
 const channel = new BroadcastChannel(`genkan.events.${root.href}`);
@@ -21,27 +22,48 @@ function deliver(message: Message): void {
 		for (const listener of listeners) listener(message.event);
 	} else if ("connected" in message && message.connected !== connected) {
 		connected = message.connected;
-		if (connected) void queries.invalidateQueries(); // what happened meanwhile is unknown
+		// What happened meanwhile is unknown. A page that has just been opened knows it nearly,
+		// and is drawn first.
+		if (connected) setTimeout(() => void queries.invalidateQueries(), been ? 0 : 1500);
+		been ||= connected;
 		for (const watch of watchers) watch();
 	}
+}
+
+type Route = Parameters<typeof refresh>[number];
+const stale = new Set<Route>();
+let asked = 0;
+
+/** soon asks again for what was read from these routes: at once, and what changes right
+ * after that together, a moment later. A thousand servers that start are a thousand
+ * events. */
+function soon(...routes: Route[]): void {
+	if (stale.size === 0) setTimeout(ask, Math.max(0, asked + 1000 - Date.now()));
+	for (const route of routes) stale.add(route);
+}
+
+function ask(): void {
+	asked = Date.now();
+	refresh(...stale);
+	stale.clear();
 }
 
 /** apply asks again for what an event says has changed. */
 function apply(event: Event): void {
 	switch (event.name) {
 		case "server.state":
-			refresh("/v1/servers", "/v1/doctor");
-			if ((event.data as { state?: string }).state !== "removed") refresh("/v1/servers/{name}");
+			soon("/v1/servers", "/v1/doctor");
+			if ((event.data as { state?: string }).state !== "removed") soon("/v1/servers/{name}");
 			return;
 		case "tools.changed":
-			return refresh("/v1/tools", "/v1/servers");
+			return soon("/v1/tools", "/v1/servers", "/v1/servers/{name}");
 		case "config.reloaded":
 		case "dropped":
 			void queries.invalidateQueries();
 	}
-	if (event.name === "workflow.run") refresh("/v1/workflows/{id}/stats", "/v1/workflows/{id}/runs");
-	else if (event.topic === "workflows") refresh("/v1/workflows", "/v1/workflows/{id}", "/v1/workflows/switch");
-	if (event.topic === "approvals") refresh("/v1/approvals");
+	if (event.name === "workflow.run") soon("/v1/workflows/{id}/stats", "/v1/workflows/{id}/runs");
+	else if (event.topic === "workflows") soon("/v1/workflows", "/v1/workflows/{id}", "/v1/workflows/switch");
+	if (event.topic === "approvals") soon("/v1/approvals");
 }
 
 const names = [
@@ -72,11 +94,17 @@ function read(tell: (message: Message) => void): EventSource {
 	const source = new EventSource(url);
 	for (const name of names)
 		source.addEventListener(name, (message) => tell({ event: JSON.parse((message as MessageEvent).data) }));
-	source.onopen = () => tell({ connected: true });
+	source.onopen = () => {
+		// A tab that takes over from another, and has seen no event to go on from, may have
+		// missed some.
+		if (connected && !lastID) tell({ event: { id: "", name: "dropped", topic: "", data: { missed: -1 } } as never });
+		tell({ connected: true });
+	};
 	source.onerror = () => {
 		tell({ connected: false });
 		// The browser tries again by itself, except after an answer that is no stream.
-		if (source.readyState === EventSource.CLOSED) setTimeout(() => (stream = read(tell)), 2000);
+		if (source.readyState !== EventSource.CLOSED) return;
+		void sessionEnded.check().then((ended) => ended || setTimeout(() => (stream = read(tell)), 2000));
 	};
 	return source;
 }

@@ -30,8 +30,17 @@ export type Values = Record<string, string | number>;
 /** t translates a text. Values stand in braces: t("{n} servers", { n }). */
 export function t(english: string, values?: Values): string {
 	const text = lang === "ja" ? (dictionary[english] ?? english) : english;
-	return values ? text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole)) : text;
+	if (!values) return text;
+	if (lang === "en") return text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+	// The space beside a value is for other letters: 3 分, but たった今.
+	return text.replace(/( ?)\{(\w+)\}( ?)/g, (whole, before, name, after) => {
+		if (values[name] === undefined) return whole;
+		const value = String(values[name]);
+		return (japanese.test(value[0] ?? "") ? "" : before) + value + (japanese.test(value.at(-1) ?? "") ? "" : after);
+	});
 }
+
+const japanese = /[ぁ-んァ-ヶー一-龠]/;
 
 /** tn chooses between the texts for one and for many: tn(n, "{n} server", "{n} servers").
  * Japanese needs only the second. */
@@ -55,18 +64,40 @@ function format<T extends Intl.DateTimeFormat | Intl.NumberFormat>(name: string,
 /** number writes 12345 as 12,345. */
 export const number = (n: number): string => format("number", () => new Intl.NumberFormat(locale())).format(n);
 
-/** short writes 212345 as 212k. */
-export const short = (n: number): string =>
-	n.toLocaleString(locale(), { notation: "compact", maximumFractionDigits: n < 10_000 ? 1 : 0 });
+/** short writes 212345 as 212k, or as 21 万. */
+export function short(n: number): string {
+	if (lang === "en")
+		return n.toLocaleString(locale(), { notation: "compact", maximumFractionDigits: n < 10_000 ? 1 : 0 });
+	if (n < 10_000) return number(n);
+	const [size, unit] = n < 1e8 ? [10_000, "万"] : [1e8, "億"];
+	return `${number(Number((n / size).toFixed(n < 10 * size ? 1 : 0)))} ${unit}`;
+}
 
 /** took writes a duration as people say it: 4 ms, 1.4 s, 2 min. */
 export function took(millis: number): string {
+	const [s, min] = lang === "ja" ? ["秒", "分"] : ["s", "min"];
 	if (millis < 0.05) return "0 ms";
 	if (millis < 1) return `${millis.toFixed(1)} ms`;
 	if (millis < 1000) return `${Math.round(millis)} ms`;
-	if (millis < 60_000) return `${(millis / 1000).toFixed(millis < 10_000 ? 1 : 0)} s`;
-	return `${Math.round(millis / 60_000)} min`;
+	if (millis < 60_000) return `${(millis / 1000).toFixed(millis < 10_000 && millis % 1000 !== 0 ? 1 : 0)} ${s}`;
+	return `${Math.round(millis / 60_000)} ${min}`;
 }
+
+/** list writes names one after the other: a, b, c. */
+export const list = (names: Iterable<string | number>): string => [...names].join(lang === "ja" ? "、" : ", ");
+
+/** both is list for the middle of a sentence, where Japanese joins two names with と. */
+export const both = (names: Iterable<string>): string => {
+	const all = [...names];
+	return lang === "ja" && all.length === 2 ? all.join(" と ") : list(all);
+};
+
+/** sentences joins sentences. Japanese has no space between them. */
+export const sentences = (...texts: (string | false | null | undefined)[]): string =>
+	texts.filter(Boolean).join(between());
+
+/** between is what stands between two sentences. */
+export const between = (): string => (lang === "ja" ? "" : " ");
 
 /** bytes writes a size: 212 B, 4.1 KB. */
 export function bytes(n: number): string {
@@ -83,7 +114,8 @@ export function clock(at: string | number | Date): string {
 	const when = new Date(at);
 	const time = format(
 		"time",
-		() => new Intl.DateTimeFormat(locale(), { timeStyle: "medium", hourCycle: "h23" }),
+		() =>
+			new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }),
 	).format(when);
 	if (when.toDateString() === new Date().toDateString()) return time;
 	const day = format("day", () => new Intl.DateTimeFormat(locale(), { month: "short", day: "numeric" })).format(when);
@@ -92,20 +124,34 @@ export function clock(at: string | number | Date): string {
 
 /** whole writes date and time in full, for titles. */
 export const whole = (at: string | number | Date): string =>
-	format("whole", () => new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" })).format(
-		new Date(at),
-	);
+	format("whole", () =>
+		lang === "ja"
+			? new Intl.DateTimeFormat(locale(), {
+					year: "numeric",
+					month: "2-digit",
+					day: "2-digit",
+					hour: "2-digit",
+					minute: "2-digit",
+					second: "2-digit",
+					hourCycle: "h23",
+				})
+			: new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" }),
+	).format(new Date(at));
+
+const units = [
+	["day", 86_400, "日"],
+	["hour", 3600, "時間"],
+	["minute", 60, "分"],
+	["second", 1, "秒"],
+] as const;
 
 /** ago writes how long ago something was: 3 min. ago. */
 export function ago(at: string | number | Date, now = Date.now()): string {
 	const seconds = (new Date(at).getTime() - now) / 1000;
-	const format = new Intl.RelativeTimeFormat(locale(), { numeric: "auto", style: "narrow" });
-	for (const [unit, size] of [
-		["day", 86_400],
-		["hour", 3600],
-		["minute", 60],
-	] as const) {
-		if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit);
-	}
-	return format.format(Math.trunc(seconds), "second");
+	const [unit, size, name] = units.find(([, size]) => Math.abs(seconds) >= size) ?? units[3];
+	const n = Math.trunc(seconds / size);
+	if (lang === "en") return new Intl.RelativeTimeFormat("en-US", { numeric: "auto", style: "narrow" }).format(n, unit);
+	if (n === 0) return "たった今";
+	if (unit === "day" && n === -1) return "昨日";
+	return `${number(Math.abs(n))} ${name}${n < 0 ? "前" : "後"}`;
 }

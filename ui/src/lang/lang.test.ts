@@ -37,7 +37,32 @@ test("no Japanese is left without its text", () => {
 });
 
 test("values in braces are the same in both languages", () => {
-	const names = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
+	const names = (text: string) => [...new Set(text.match(/\{\w+\}/g))].sort();
 	const wrong = Object.entries(ja).filter(([en, jp]) => String(names(en)) !== String(names(jp)));
+	expect(wrong).toEqual([]);
+});
+
+test("a text has the same Japanese on every page", () => {
+	const files = import.meta.glob<{ default: Record<string, string> }>("../**/ja.ts", { eager: true });
+	const said = Object.entries(files).filter(([path]) => path !== "./ja.ts");
+	const wrong = said.flatMap(([path, { default: texts }]) =>
+		Object.entries(texts)
+			.filter(([text, japanese]) => ja[text] !== japanese)
+			.map(([text]) => `${path}: ${text}`),
+	);
+	expect(wrong).toEqual([]);
+});
+
+// The rules are in the README, under Texts.
+test("Japanese is written as the word list says", () => {
+	const rules: [RegExp, string][] = [
+		[/[ぁ-んァ-ヶー一-龠][(?:!,]|[)?:!,][ぁ-んァ-ヶー一-龠]/, "full-width ( ) : ? ,"],
+		[/[ぁ-んァ-ヶー一-龠][A-Za-z0-9{]|[A-Za-z0-9}%][ぁ-んァ-ヶー一-龠]/, "a space between Japanese and other letters"],
+		[/[。、（）「」：？] | [。、（）「」：？]/, "no space beside full-width punctuation"],
+		[/一つ|秘密|ディレクトリー|フォルダ(?!ー)|メモリー|やめる|アイテム|エントリー/, "the words of the list"],
+	];
+	const wrong = Object.values(ja).flatMap((text) =>
+		rules.filter(([rule]) => rule.test(text)).map(([, name]) => `${text}: ${name}`),
+	);
 	expect(wrong).toEqual([]);
 });

@@ -1,5 +1,18 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { HelpCircle, Languages, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, WifiOff } from "lucide-react";
+import {
+	ChevronRight,
+	CircleUser,
+	HelpCircle,
+	Languages,
+	ListChecks,
+	LogOut,
+	Menu as MenuIcon,
+	Monitor,
+	Moon,
+	Search,
+	Sun,
+	WifiOff,
+} from "lucide-react";
 import { Component, createContext, lazy, type ReactNode, Suspense, use, useState } from "react";
 import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { base, queries, query, root } from "../api/client";
@@ -43,11 +56,16 @@ export function App({ session }: { session: Session }) {
 				>
 					<Frame />
 					<Leaving />
+					<PageNotes />
 				</Router>
-				<Notes />
 			</QueryClientProvider>
 		</SessionContext>
 	);
+}
+
+function PageNotes() {
+	const [path] = useLocation();
+	return <Notes page={path} />;
 }
 
 function Frame() {
@@ -91,9 +109,19 @@ function Frame() {
 					<MenuIcon />
 				</Button>
 			</header>
-			<main id="main" tabIndex={-1} className="min-w-0 outline-none">
+			<main
+				id="main"
+				tabIndex={-1}
+				// The editor fills what the notes above it leave.
+				className={cx(
+					"min-w-0 outline-none",
+					path.startsWith("/workflows/") && "flex h-[calc(100dvh-48px)] flex-col md:h-dvh",
+				)}
+			>
 				<Offline />
-				<Mistake key={path.startsWith("/knowledge") ? "/knowledge" : path}>
+				{path !== "/workflows" && <AllOff />}
+				{path !== "/calls" && <Waits />}
+				<Mistake key={/^\/(knowledge|settings)/.exec(path)?.[0] ?? path}>
 					<Suspense fallback={<Loading />}>
 						<Switch>
 							<Route path="/">
@@ -180,7 +208,7 @@ function Nav({ path }: { path: string }) {
 				<Link href="/calls?waiting=1" className="mt-2 px-2">
 					<Chip tone="warn">
 						<Dot tone="warn" />
-						{tn(waiting, "{n} call waits for you", "{n} calls wait for you")}
+						<span className="line">{tn(waiting, "{n} call waits for you", "{n} calls wait for you")}</span>
 					</Chip>
 				</Link>
 			)}
@@ -190,14 +218,26 @@ function Nav({ path }: { path: string }) {
 
 function Foot({ onKeys }: { onKeys: () => void }) {
 	const session = useSession();
+	const [, go] = useLocation();
 	const theme = useTheme();
 	const icons = { system: <Monitor />, light: <Sun />, dark: <Moon /> };
 	const titles = { system: t("As the system"), light: t("Light"), dark: t("Dark") };
 	return (
 		<div className="mt-auto flex items-center gap-1 pt-4 text-faint text-xs">
-			<span className="line flex-1 px-2" title={`${root.host} · ${session.client} · ${session.version}`}>
-				{root.host}
-			</span>
+			<Menu
+				align="start"
+				trigger={
+					<button
+						type="button"
+						className="flex h-7 min-w-0 flex-1 items-center gap-2 rounded-md px-2 text-left hover:bg-sunken hover:text-text"
+						title={`${session.client} · ${root.host} · ${session.version}`}
+					>
+						<CircleUser aria-hidden className="size-4 shrink-0" />
+						<span className="line">{session.client}</span>
+					</button>
+				}
+				items={[{ title: t("Sign out"), icon: <LogOut />, onSelect: () => void signOut().catch(complain) }]}
+			/>
 			<Menu
 				trigger={
 					<Button look="quiet" size="iconSmall" aria-label={t("Theme")} title={t("Theme")}>
@@ -218,22 +258,32 @@ function Foot({ onKeys }: { onKeys: () => void }) {
 					</Button>
 				}
 				items={[
+					{ title: t("Getting started"), icon: <ListChecks />, onSelect: () => go("/calls?start=1") },
 					{ title: t("Keys"), icon: <Kbd>?</Kbd>, onSelect: onKeys },
 					{
 						title: currentLang() === "ja" ? "English" : "日本語",
 						icon: <Languages />,
 						onSelect: () => chooseLang(currentLang() === "ja" ? "en" : "ja"),
 					},
-					"line",
-					{
-						title: t("Sign out"),
-						hint: session.client,
-						icon: <LogOut />,
-						onSelect: () => void signOut().catch(complain),
-					},
 				]}
 			/>
 		</div>
+	);
+}
+
+/** Waits leads to the calls that wait for a person, where no sidebar does. */
+function Waits() {
+	const waiting = query.useQuery("get", "/v1/approvals").data?.approvals.length ?? 0;
+	if (waiting === 0) return null;
+	return (
+		<Link
+			href="/calls?waiting=1"
+			className="sticky top-12 z-20 flex items-center gap-2 bg-warn-soft px-4 py-2.5 font-medium text-warn md:hidden"
+		>
+			<Dot tone="warn" />
+			<span className="flex-1">{tn(waiting, "{n} call waits for you", "{n} calls wait for you")}</span>
+			<ChevronRight aria-hidden className="size-4" />
+		</Link>
 	);
 }
 
@@ -247,6 +297,21 @@ function Offline() {
 		<div role="status" className="flex items-center gap-2 bg-warn-soft px-7 py-2 font-medium text-warn">
 			<WifiOff className="size-4" />
 			{t("Genkan does not answer. What you see may be old. Trying again.")}
+		</div>
+	);
+}
+
+/** AllOff says that no workflow runs, wherever a person looks. */
+function AllOff() {
+	const { admin } = useSession();
+	const { data } = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	if (!data?.off) return null;
+	return (
+		<div role="status" className="flex flex-wrap items-center gap-x-3 bg-warn-soft px-7 py-2 text-warn">
+			<b className="font-medium">{t("All workflows are off: nothing is redacted, denied or hidden.")}</b>
+			<Link href="/workflows" className="underline underline-offset-4">
+				{t("Turn them on")}
+			</Link>
 		</div>
 	);
 }

@@ -1,20 +1,42 @@
 import { BookOpen, Gauge, ListTree, type LucideIcon, Plug, Server, Settings, Users, Workflow } from "lucide-react";
 import { query } from "../api/client";
-import { t } from "../lang";
+import { list, t } from "../lang";
 import type { Tone } from "../ui";
 
-export type Place = { href: string; title: string; icon: LucideIcon; key: string };
+export type Place = { href: string; title: string; icon: LucideIcon; key: string; words: string };
+
+// Words by which a page is found beside its title, with the reading of the Japanese one.
 
 /** places are the pages in the order of the sidebar; g and the key lead there. */
 export const places = (): Place[] => [
-	{ href: "/calls", title: t("Calls"), icon: ListTree, key: "c" },
-	{ href: "/workflows", title: t("Workflows"), icon: Workflow, key: "w" },
-	{ href: "/tools", title: t("Tools"), icon: Plug, key: "t" },
-	{ href: "/servers", title: t("Servers"), icon: Server, key: "s" },
-	{ href: "/knowledge", title: t("Knowledge"), icon: BookOpen, key: "k" },
-	{ href: "/clients", title: t("Clients"), icon: Users, key: "l" },
-	{ href: "/charts", title: t("Charts"), icon: Gauge, key: "h" },
-	{ href: "/settings", title: t("Settings"), icon: Settings, key: "," },
+	{ href: "/calls", title: t("Calls"), icon: ListTree, key: "c", words: "log よびだし" },
+	{ href: "/workflows", title: t("Workflows"), icon: Workflow, key: "w", words: "rules わーくふろー" },
+	{ href: "/tools", title: t("Tools"), icon: Plug, key: "t", words: "つーる" },
+	{ href: "/servers", title: t("Servers"), icon: Server, key: "s", words: "さーばー" },
+	{ href: "/knowledge", title: t("Knowledge"), icon: BookOpen, key: "k", words: "memory notes なれっじ" },
+	{
+		href: "/clients",
+		title: t("Clients"),
+		icon: Users,
+		key: "l",
+		words: "tokens rights permissions トークン 権限 くらいあんと とーくん けんげん",
+	},
+	{ href: "/charts", title: t("Charts"), icon: Gauge, key: "h", words: "statistics ぐらふ" },
+	{ href: "/settings", title: t("Settings"), icon: Settings, key: ",", words: "せってい" },
+];
+
+/** settings are the parts of the settings, and the words by which they are found. */
+export const settings = (): { href: string; title: string; words: string }[] => [
+	{ href: "/settings", title: t("Language"), words: "日本語 english 設定 せってい げんご" },
+	{ href: "/settings", title: t("Theme"), words: "dark light 設定 せってい てーま" },
+	{ href: "/settings/history", title: t("The call history"), words: "record retention days 設定 きろく ほぞん" },
+	{ href: "/settings/answers", title: t("Large answers"), words: "budget tokens size 設定 おうとう" },
+	{ href: "/settings/secrets", title: t("Secrets"), words: "keys passwords vault 設定 しーくれっと" },
+	{ href: "/settings/knowledge", title: t("Knowledge base"), words: "index rebuild 設定 なれっじ さくいん" },
+	{ href: "/settings/connected", title: t("n8n and embeddings"), words: "model ollama 設定 うめこみ" },
+	{ href: "/settings/learned", title: t("Learned searches"), words: "forget 設定 けんさく がくしゅう" },
+	{ href: "/settings/backup", title: t("Backup"), words: "restore copy database 設定 ばっくあっぷ" },
+	{ href: "/settings/doctor", title: t("Doctor"), words: "check problems 設定 しんだん" },
 ];
 
 /** useServerTone is the worst state of the servers, for the dot beside their page. */
@@ -28,4 +50,4 @@ export function useServerTone(): { tone: Tone; title: string } | undefined {
 	return undefined;
 }
 
-const names = (servers: { name: string }[]) => servers.map((server) => server.name).join(", ");
+const names = (servers: { name: string }[]) => list(servers.map((server) => server.name));

@@ -3,9 +3,9 @@ import { useLocation } from "wouter";
 import { query } from "../api/client";
 import { t } from "../lang";
 import { composing, cx, Dialog, Input } from "../ui";
-import { places } from "./nav";
+import { places, settings } from "./nav";
 
-type Entry = { title: string; kind: string; href: string };
+type Entry = { title: string; kind: string; href: string; words?: string };
 
 /** Palette goes anywhere: pages, tools by what they do, servers, workflows. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -23,20 +23,23 @@ export function Palette({ onClose }: { onClose: () => void }) {
 		{ body: { query: wanted, limit: 8 } },
 		{ enabled: wanted.length > 1, placeholderData: (previous: unknown) => previous as never },
 	);
-	const contains = (title: string) => title.toLowerCase().includes(wanted.toLowerCase());
-	const entries: Entry[] = [
-		...places().map((place) => ({ title: place.title, kind: t("Page"), href: place.href })),
-		...(servers.data?.servers ?? []).map(({ name }) => ({
-			title: name,
-			kind: t("Server"),
-			href: `/servers/${encodeURIComponent(name)}`,
-		})),
-		...(workflows.data?.workflows ?? []).map(({ id, name }) => ({
-			title: name,
-			kind: t("Workflow"),
-			href: `/workflows/${encodeURIComponent(id)}`,
-		})),
-	].filter((entry) => contains(entry.title));
+	const contains = (title: string, words = "") => `${title} ${words}`.toLowerCase().includes(wanted.toLowerCase());
+	const entries = (
+		[
+			...places().map((place) => ({ title: place.title, kind: t("Page"), href: place.href, words: place.words })),
+			...(wanted ? settings() : []).map((one) => ({ ...one, kind: t("Setting") })),
+			...(servers.data?.servers ?? []).map(({ name }) => ({
+				title: name,
+				kind: t("Server"),
+				href: `/servers/${encodeURIComponent(name)}`,
+			})),
+			...(workflows.data?.workflows ?? []).map(({ id, name }) => ({
+				title: name,
+				kind: t("Workflow"),
+				href: `/workflows/${encodeURIComponent(id)}`,
+			})),
+		] as Entry[]
+	).filter((entry) => contains(entry.title, entry.words));
 	const shown = [
 		...entries.slice(0, 12),
 		...(wanted.length > 1 ? (tools.data?.results ?? []) : []).map(({ name }) => ({
@@ -81,7 +84,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 				{shown.length === 0 && <p className="py-6 text-center text-muted">{t("Nothing is called that.")}</p>}
 				{shown.map((entry, i) => (
 					<button
-						key={entry.href}
+						key={entry.href + entry.title}
 						ref={i === active ? current : undefined}
 						id={`${list}-${i}`}
 						type="button"
@@ -96,7 +99,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 						)}
 					>
 						<span className="line">{entry.title}</span>
-						<span className="text-faint text-xs">{entry.kind}</span>
+						<span className={cx("text-xs", i !== active && "text-faint")}>{entry.kind}</span>
 					</button>
 				))}
 			</div>

@@ -15,6 +15,13 @@ export function chooseTheme(theme: Theme): void {
 	for (const watch of watchers) watch();
 }
 
+// Another tab has chosen.
+addEventListener("storage", (event) => {
+	if (event.key !== stored) return;
+	startTheme();
+	for (const watch of watchers) watch();
+});
+
 export function startTheme(): void {
 	const theme = currentTheme();
 	if (theme === "system") delete document.documentElement.dataset.theme;

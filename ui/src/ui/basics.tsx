@@ -205,12 +205,17 @@ export function Loading({ rows = 6 }: { rows?: number }) {
 	);
 }
 
-/** Problem says what went wrong, and tries again where that may help. */
+/** Problem says what went wrong, and tries again where that may help: it changes nothing
+ * about who asks, or about what is not there. That somebody may not do something is no
+ * alarm. */
 export function Problem({ error, retry, className }: { error: unknown; retry?: () => void; className?: string }) {
+	const status = error instanceof Failure ? error.status : undefined;
+	if (status === 403)
+		return <p className={cx("rounded-lg bg-sunken px-4 py-3 text-muted", className)}>{messageOf(error)}</p>;
 	return (
 		<div role="alert" className={cx("flex items-center gap-3 rounded-lg bg-bad-soft px-4 py-3 text-bad", className)}>
 			<div className="min-w-0 flex-1 break-words whitespace-pre-wrap">{messageOf(error)}</div>
-			{retry && (
+			{retry && status !== 404 && (
 				<Button size="small" onClick={retry}>
 					{t("Try again")}
 				</Button>
@@ -304,6 +309,7 @@ export const composing = (event: { nativeEvent: Event }): boolean => {
 
 const control =
 	"rounded-md border border-line-strong bg-surface text-text disabled:opacity-60 aria-invalid:border-bad focus:outline-2 focus:outline-accent focus:-outline-offset-1";
+const fixed = "[&[readonly]]:border-line [&[readonly]]:bg-sunken [&[readonly]]:text-muted";
 
 /** Input is a line of text. onEnter is never called by the Enter of an input method. */
 export function Input({
@@ -327,14 +333,14 @@ export function Input({
 					onEnter(event.currentTarget.value);
 				}
 			}}
-			className={cx(control, "h-8 w-full min-w-0 px-2.5", className)}
+			className={cx(control, fixed, "h-8 w-full min-w-0 px-2.5", className)}
 		/>
 	);
 }
 
 export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
 	const field = useContext(FieldContext);
-	return <textarea rows={4} {...field} {...rest} className={cx(control, "w-full px-2.5 py-1.5", className)} />;
+	return <textarea rows={4} {...field} {...rest} className={cx(control, fixed, "w-full px-2.5 py-1.5", className)} />;
 }
 
 export function Select({ className, ...rest }: ComponentProps<"select">) {
@@ -453,7 +459,7 @@ export function SearchBox({
 				}}
 				className="pr-8 pl-8"
 			/>
-			<span className="absolute top-1.5 right-2">
+			<span className="absolute inset-y-0 right-2 flex items-center">
 				{value ? (
 					<button
 						type="button"

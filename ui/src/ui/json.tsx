@@ -1,4 +1,5 @@
-import { Fragment, type ReactNode, useMemo } from "react";
+import { createContext, Fragment, type ReactNode, use, useMemo } from "react";
+import { t } from "../lang";
 import { cx } from "./basics";
 
 /** Json shows a value as JSON with colours. Texts are React text: nothing in them is
@@ -10,6 +11,30 @@ export function Json({ value, className, max = 200_000 }: { value: unknown; clas
 
 const redacted = /(\[redacted:[^\]\n]{1,100}\])/;
 
+/** rulesIn are the rules that a text names where something was taken out of it. */
+export const rulesIn = (text: string): string[] => [
+	...new Set([...text.matchAll(new RegExp(redacted, "g"))].map(([mark]) => mark.slice("[redacted:".length, -1))),
+];
+
+/** RecordMasks are the rules that mask values only where they are shown: whoever was there
+ * had the values themselves. */
+export const RecordMasks = createContext<ReadonlySet<string>>(new Set());
+
+/** Mark is a place where something was taken out. */
+function Mark({ children }: { children: string }) {
+	const inRecord = use(RecordMasks).has(children.slice("[redacted:".length, -1));
+	if (!inRecord) return <mark className="rounded-sm bg-warn-soft px-1 text-warn">{children}</mark>;
+	return (
+		<mark
+			data-masked="record"
+			title={t("Masked in this record only")}
+			className="rounded-sm border border-line-strong border-dashed bg-sunken px-1 text-muted"
+		>
+			{children}
+		</mark>
+	);
+}
+
 /** marked is a text in which the places are marked where something was taken out; they
  * name the rule by which it was. */
 export function marked(text: string): ReactNode {
@@ -17,9 +42,7 @@ export function marked(text: string): ReactNode {
 	return text.split(redacted).map((part, i) =>
 		i % 2 === 1 ? (
 			// biome-ignore lint/suspicious/noArrayIndexKey: parts of one text stay in their order
-			<mark key={i} className="rounded-sm bg-warn-soft px-1 text-warn">
-				{part}
-			</mark>
+			<Mark key={i}>{part}</Mark>
 		) : (
 			part
 		),

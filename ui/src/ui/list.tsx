@@ -1,5 +1,14 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, type ReactNode, type RefObject, useEffect, useRef } from "react";
+import {
+	type KeyboardEvent,
+	memo,
+	type ReactNode,
+	type RefObject,
+	useCallback,
+	useEffect,
+	useRef,
+	useSyncExternalStore,
+} from "react";
 import { cx } from "./basics";
 
 export type Column<T> = {
@@ -27,6 +36,17 @@ const Cells = memo(function Cells<T>({ columns, row }: { columns: Column<T>[]; r
 	));
 }) as <T>(props: { columns: Column<T>[]; row: T }) => ReactNode;
 
+const narrow = matchMedia("(width < 48rem)"); // as Tailwind's max-md
+
+const useNarrow = () =>
+	useSyncExternalStore(
+		(changed) => {
+			narrow.addEventListener("change", changed);
+			return () => narrow.removeEventListener("change", changed);
+		},
+		() => narrow.matches,
+	);
+
 /** List is a table of any length: only the rows in sight are drawn. j, k and the arrows
  * move; Enter opens. It scrolls with the page unless height is given. */
 export function List<T>({
@@ -41,6 +61,7 @@ export function List<T>({
 	onEnd,
 	empty,
 	rowClass,
+	narrowRow = 36,
 	onAway,
 	scrollRef,
 	children,
@@ -59,6 +80,8 @@ export function List<T>({
 	onEnd?: () => void;
 	empty?: ReactNode;
 	rowClass?: (row: T) => string | false | undefined;
+	/** The height of a row where the window is narrow, for one with a second line there. */
+	narrowRow?: number;
 	/** Told when its reader leaves the top, and comes back. */
 	onAway?: (away: boolean) => void;
 	/** The part that scrolls. */
@@ -68,13 +91,21 @@ export function List<T>({
 }) {
 	const own = useRef<HTMLDivElement>(null);
 	const scroller = scrollRef ?? own;
+	// The same function for the same rows: with another one, each frame would measure all
+	// of them anew.
+	const keyOf = useRef(rowKey);
+	keyOf.current = rowKey;
+	const getItemKey = useCallback((i: number) => keyOf.current(rows[i]!), [rows]);
+	const rowHeight = useNarrow() ? narrowRow : 36;
 	const virtual = useVirtualizer({
 		count: rows.length,
 		getScrollElement: () => scroller.current,
-		estimateSize: () => 36,
+		estimateSize: () => rowHeight,
 		overscan: 12,
-		getItemKey: (i) => rowKey(rows[i]!),
+		getItemKey,
 	});
+	// biome-ignore lint/correctness/useExhaustiveDependencies: rows have another height now
+	useEffect(() => virtual.measure(), [virtual, rowHeight]);
 	const items = virtual.getVirtualItems();
 	const last = items.at(-1)?.index ?? -1;
 	useEffect(() => {
@@ -82,7 +113,7 @@ export function List<T>({
 	}, [last, rows.length, onEnd]);
 
 	const wide = columns.map((c) => c.width).join(" ");
-	const narrow = columns
+	const narrowWidths = columns
 		.filter((c) => !c.wide)
 		.map((c) => c.width)
 		.join(" ");
@@ -109,7 +140,7 @@ export function List<T>({
 				role="table"
 				aria-label={label}
 				aria-rowcount={rows.length + 1}
-				style={{ "--wide": wide, "--narrow": narrow } as React.CSSProperties}
+				style={{ "--wide": wide, "--narrow": narrowWidths } as React.CSSProperties}
 			>
 				<div role="rowgroup">
 					<div role="row" className={cx(grid, "h-8 border-line border-b font-medium text-faint text-xs")}>
@@ -159,13 +190,13 @@ export function List<T>({
 									}
 									className={cx(
 										grid,
-										"absolute inset-x-0 h-9 border-line",
+										"absolute inset-x-0 border-line",
 										item.index < rows.length - 1 && "border-b",
 										onOpen && "cursor-pointer",
 										key === selected ? "bg-accent-soft" : "hover:bg-sunken",
 										rowClass?.(row),
 									)}
-									style={{ transform: `translateY(${item.start}px)` }}
+									style={{ height: item.size, transform: `translateY(${item.start}px)` }}
 								>
 									<Cells columns={columns} row={row} />
 								</div>

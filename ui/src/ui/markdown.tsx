@@ -1,5 +1,5 @@
 import DOMPurify from "dompurify";
-import { marked } from "marked";
+import { Marked } from "marked";
 import { useMemo } from "react";
 import { cx } from "./basics";
 
@@ -16,12 +16,27 @@ purifier.addHook("afterSanitizeAttributes", (node) => {
 	}
 });
 
+// HTML in a text is text, as people would see it in a file. Only line breaks are what
+// tables need them for.
+const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+// Japanese has no spaces: a line that is broken between two of its characters goes on.
+const cjk = "[\\u3000-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\uff00-\\uffef]";
+const broken = new RegExp(`(${cjk})\\n(?=${cjk})`, "g");
+const marked = new Marked({
+	gfm: true,
+	async: false,
+	walkTokens: (token) => {
+		if (token.type === "text" && !token.tokens) token.text = token.text.replace(broken, "$1");
+	},
+	renderer: { html: ({ text }) => (/^<br\s*\/?>$/i.test(text) ? "<br>" : escaped(text)) },
+});
+
 /** Markdown shows a text of others as formatted text. It is loaded when it is needed:
  * lazy(() => import("@/ui/markdown")). */
 export default function Markdown({ text, className }: { text: string; className?: string }) {
 	const html = useMemo(
 		() =>
-			purifier.sanitize(marked.parse(text, { async: false, gfm: true }), {
+			purifier.sanitize(marked.parse(text) as string, {
 				FORBID_TAGS: ["style", "form", "input", "button", "iframe", "svg", "math"],
 				FORBID_ATTR: ["style", "class", "id"],
 			}),

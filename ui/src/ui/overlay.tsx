@@ -27,12 +27,18 @@ export function Dialog({
 	const id = useId();
 	useEffect(() => {
 		const dialog = ref.current;
-		if (dialog && !dialog.open) dialog.showModal();
+		if (!dialog || dialog.open) return;
+		const focused = dialog.contains(document.activeElement) && document.activeElement;
+		dialog.showModal();
+		// The browser would focus the button that closes it.
+		const first = focused || dialog.querySelector("input, textarea, select") || dialog;
+		if (first instanceof HTMLElement) first.focus();
 	}, []);
 	return (
 		// biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, by the browser
 		<dialog
 			ref={ref}
+			tabIndex={-1}
 			aria-labelledby={id}
 			onClose={onClose}
 			onCancel={(event) => {
@@ -42,7 +48,7 @@ export function Dialog({
 			}}
 			onClick={(event) => event.target === event.currentTarget && onClose()}
 			className={cx(
-				"w-[calc(100vw-24px)] border border-line bg-surface shadow-card",
+				"w-[calc(100vw-24px)] border border-line bg-surface shadow-card outline-none",
 				side
 					? "mr-0 h-dvh max-h-none max-w-[560px] rounded-l-lg"
 					: cx("max-h-[88dvh] rounded-lg", size === "wide" ? "max-w-[920px]" : "max-w-[560px]"),
@@ -90,7 +96,7 @@ export function Menu({
 					align={align}
 					sideOffset={4}
 					collisionPadding={8}
-					className="z-50 min-w-44 rounded-lg border border-line bg-surface p-1 shadow-card"
+					className="z-50 max-h-[var(--radix-dropdown-menu-content-available-height)] min-w-44 overflow-y-auto rounded-lg border border-line bg-surface p-1 shadow-card"
 				>
 					{items.map((item, i) =>
 						item === "line" ? (
@@ -135,14 +141,17 @@ export const say = (text: string, undo?: () => void): void => addNote({ text, ba
 /** complain tells that something failed. */
 export const complain = (error: unknown): void => addNote({ text: messageOf(error), bad: true });
 
-/** Notes shows what say and complain tell. */
-export function Notes() {
+/** Notes shows what say and complain tell, at the bottom right. What failed on a page is
+ * not told on the next one. */
+export function Notes({ page }: { page?: string }) {
 	const notes = useNotes((state) => state.notes);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: with each page
+	useEffect(() => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => !note.bad) })), [page]);
 	return (
 		<div
 			role="status"
 			aria-live="polite"
-			className="pointer-events-none fixed inset-x-3 bottom-4 z-50 flex flex-col items-center gap-2"
+			className="pointer-events-none fixed right-4 bottom-4 left-4 z-50 flex flex-col items-end gap-2"
 		>
 			{notes.map((note) => (
 				<div

@@ -21,8 +21,10 @@ type Block = {
 };
 
 /** Result shows what a tool, a prompt or a resource answered as people would like to see
- * it: text, Markdown, images, tables. Everything in it is text of others. */
-export default function Result({ result: value }: { result: unknown }) {
+ * it: text, Markdown, images, tables. Everything in it is text of others. A call that worked
+ * may have an answer that says it did not: the outline of a large one does, because it has
+ * not the form that the tool promises. */
+export default function Result({ result: value, worked }: { result: unknown; worked?: boolean }) {
 	const result = (value ?? {}) as {
 		content?: Block[];
 		contents?: Block[];
@@ -57,7 +59,7 @@ export default function Result({ result: value }: { result: unknown }) {
 			{structured !== undefined && <Value value={structured} />}
 			{shown.map((block, i) => (
 				// biome-ignore lint/suspicious/noArrayIndexKey: blocks stay in their order
-				<Part key={i} block={block} bad={result.isError} />
+				<Part key={i} block={block} bad={result.isError && !worked} />
 			))}
 		</div>
 	);

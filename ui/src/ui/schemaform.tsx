@@ -1,6 +1,7 @@
 import { Plus, Trash2 } from "lucide-react";
-import { type ReactNode, useId, useState } from "react";
-import { t } from "../lang";
+import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useRef, useState } from "react";
+import { Failure } from "../api/client";
+import { list as listed, t } from "../lang";
 import { Button, cx, Field, Input, Select, Switch, TextArea, Toggle } from "./basics";
 
 /** Schema is the part of JSON Schema that a form understands. What it does not
@@ -13,6 +14,12 @@ export type Schema = {
 	required?: string[];
 	items?: Schema | boolean;
 	enum?: unknown[];
+	/** Titles of the values of an enum. */
+	"x-titles"?: Record<string, string>;
+	/** Texts that are offered; others can be typed. */
+	"x-known"?: string[];
+	/** The number is a time in milliseconds. People write seconds. */
+	"x-unit"?: "ms";
 	const?: unknown;
 	default?: unknown;
 	examples?: unknown[];
@@ -29,23 +36,107 @@ export type Schema = {
 	definitions?: Record<string, Schema>;
 };
 
-type Props = { schema: Schema; value: unknown; onChange: (value: unknown) => void; root: Schema; depth: number };
+type Props = {
+	schema: Schema;
+	value: unknown;
+	onChange: (value: unknown) => void;
+	root: Schema;
+	depth: number;
+	/** Where the value stands, with dots: address.lines.0. */
+	path: string;
+};
 
-/** SchemaForm is a form for a value that a JSON Schema describes. What the server finds
- * wrong with the value is shown elsewhere: the form has no rules of its own. */
+/** Wrong is what the API says about the input, one for each field. */
+type Wrong = {
+	field?: string;
+	keyword?: string;
+	params?: { type?: string | string[]; limit?: number; missingProperties?: string[] };
+	message?: string;
+	constraint?: string;
+	others?: Wrong[];
+};
+
+const types: Record<string, string> = {
+	string: /* t */ "a text",
+	number: /* t */ "a number",
+	integer: /* t */ "a whole number",
+	boolean: /* t */ "true or false",
+	array: /* t */ "a list",
+	object: /* t */ "an object",
+	null: /* t */ "null",
+};
+
+function sentence({ field, keyword, params, message, constraint }: Wrong): string | undefined {
+	if (keyword === "required" || (keyword === "minLength" && params?.limit === 1)) return t("This is needed.");
+	const wanted = [params?.type ?? []].flat();
+	if (keyword === "type" && wanted.length > 0)
+		return t("This must be {type}.", { type: wanted.map((type) => t(types[type] ?? type)).join(t(" or ")) });
+	const text = message ?? constraint;
+	// It stands at the field, which has another name there.
+	if (field && text?.startsWith(`${field} `)) return t("This value ") + text.slice(field.length + 1);
+	return text && text[0]!.toUpperCase() + text.slice(1);
+}
+
+/** fieldErrors is what an error of the API says about fields, by where they stand. The
+ * schema has the titles of the fields. */
+export function fieldErrors(error: unknown, schema?: Schema): Record<string, string> {
+	const out: Record<string, string> = {};
+	const details = error instanceof Failure ? error.details : undefined;
+	if (typeof details !== "object" || details === null) return out;
+	for (const one of [details as Wrong | Wrong[]].flat())
+		for (const wrong of [one, ...(one?.others ?? [])]) {
+			const missing = wrong?.params?.missingProperties;
+			const field = wrong?.field || missing?.[0];
+			const text = missing
+				? t("At least one of these is needed: {fields}.", {
+						fields: listed(missing.map((name) => schema?.properties?.[name]?.title ?? name)),
+					})
+				: field && sentence(wrong);
+			if (field && text) out[field] = out[field] ? `${out[field]} ${text}` : text;
+		}
+	return out;
+}
+
+/** useShowWrong returns a ref for what is around the fields. When an error comes, the first
+ * field that it marks is brought into sight, with the cursor in it. */
+export function useShowWrong(error: unknown): RefObject<HTMLDivElement | null> {
+	const around = useRef<HTMLDivElement>(null);
+	useEffect(() => {
+		const at = error ? around.current?.querySelector<HTMLElement>("[data-wrong], [aria-invalid=true]") : undefined;
+		if (!at) return;
+		at.closest("details")?.setAttribute("open", "");
+		at.scrollIntoView({ block: "center" });
+		const control = at.matches("[data-wrong]") ? at.querySelector<HTMLElement>("input, textarea, select, button") : at;
+		control?.focus({ preventScroll: true });
+	}, [error]);
+	return around;
+}
+
+const Errors = createContext<Record<string, string>>({});
+
+/** SchemaForm is a form for a value that a JSON Schema describes. It has no rules of its
+ * own: what the server finds wrong is given as errors, and stands at its field. */
 export function SchemaForm({
-	schema,
-	value,
-	onChange,
+	errors = {},
+	...props
 }: {
 	schema: Schema;
 	value: unknown;
 	onChange: (value: unknown) => void;
+	errors?: Record<string, string>;
 }) {
+	return (
+		<Errors value={errors}>
+			<Form {...props} />
+		</Errors>
+	);
+}
+
+function Form({ schema, value, onChange }: Pick<Props, "schema" | "value" | "onChange">) {
 	const known = resolve(schema, schema);
 	if (Object.keys(known.properties ?? {}).length === 0 && !known.oneOf && !known.anyOf && !known.additionalProperties)
 		return <p className="text-muted">{t("It takes no arguments.")}</p>;
-	return <Members schema={known} value={value} onChange={onChange} root={schema} depth={0} />;
+	return <Members schema={known} value={value} onChange={onChange} root={schema} depth={0} path="" />;
 }
 
 /** resolve follows references within the schema, and joins allOf. */
@@ -101,7 +192,7 @@ export function blank(schema: Schema, root: Schema = schema): unknown {
 	return out;
 }
 
-function Members({ schema, value, onChange, root, depth }: Props) {
+function Members({ schema, value, onChange, root, depth, path }: Props) {
 	const object = (value && typeof value === "object" && !Array.isArray(value) ? value : {}) as Record<string, unknown>;
 	const names = Object.keys(schema.properties ?? {});
 	const required = new Set(schema.required);
@@ -124,6 +215,7 @@ function Members({ schema, value, onChange, root, depth }: Props) {
 					onChange={(to) => set(name, to)}
 					root={root}
 					depth={depth}
+					path={path ? `${path}.${name}` : name}
 				/>
 			))}
 			{schema.additionalProperties && typeof schema.additionalProperties === "object" && (
@@ -134,6 +226,7 @@ function Members({ schema, value, onChange, root, depth }: Props) {
 					onChange={onChange}
 					root={root}
 					depth={depth}
+					path={path}
 				/>
 			)}
 		</div>
@@ -144,8 +237,8 @@ function Member({ name, required, ...props }: Props & { name: string; required: 
 	const { schema, value, onChange } = props;
 	const label = (
 		<>
-			<span className="font-mono text-text">
-				{schema.title && schema.title !== name ? `${schema.title} (${name})` : name}
+			<span className={cx("text-text", !schema.title && "font-mono")} title={schema.title && name}>
+				{schema.title || name}
 			</span>{" "}
 			{required ? <span className="text-bad">{t("needed")}</span> : ""}
 		</>
@@ -153,26 +246,42 @@ function Member({ name, required, ...props }: Props & { name: string; required: 
 	const choices = choicesOf(schema, props.root);
 	const type = typeOf(schema);
 	const group = choices.length > 0 || type === "object" || type === "array";
+	const found = use(Errors)[props.path];
+	// The API counts milliseconds.
+	const wrong =
+		found && schema["x-unit"] === "ms" && typeof value === "number"
+			? t("This must be from {least} to {most} seconds.", {
+					least: (schema.minimum ?? 0) / 1000,
+					most: (schema.maximum ?? 0) / 1000,
+				})
+			: found;
+	const error = wrong && (
+		<p role="alert" className="text-bad text-xs">
+			{wrong}
+		</p>
+	);
 	if (group)
 		return (
-			<fieldset className="flex min-w-0 flex-col gap-2">
+			<fieldset className="flex min-w-0 flex-col gap-2" data-wrong={wrong ? "" : undefined}>
 				<legend className="mb-1 font-medium text-muted text-xs">{label}</legend>
 				{schema.description && <p className="text-faint text-xs">{schema.description}</p>}
 				<Value {...props} />
+				{error}
 			</fieldset>
 		);
 	if (type === "boolean")
 		return (
-			<div className="flex items-start gap-3">
-				<Switch on={value === true} label={name} onChange={onChange} />
+			<div className="flex items-start gap-3" data-wrong={wrong ? "" : undefined}>
+				<Switch on={value === true} label={schema.title || name} onChange={onChange} />
 				<div className="min-w-0">
 					<div className="font-medium text-muted text-xs leading-5">{label}</div>
 					{schema.description && <p className="text-faint text-xs">{schema.description}</p>}
+					{error}
 				</div>
 			</div>
 		);
 	return (
-		<Field label={label} hint={schema.description}>
+		<Field label={label} hint={schema.description} error={wrong}>
 			<Value {...props} />
 		</Field>
 	);
@@ -193,7 +302,7 @@ function Value(props: Props): ReactNode {
 				<option value="">{t("not said")}</option>
 				{schema.enum.map((one, i) => (
 					<option key={JSON.stringify(one)} value={i}>
-						{String(one)}
+						{schema["x-titles"]?.[String(one)] ?? String(one)}
 					</option>
 				))}
 			</Select>
@@ -203,6 +312,7 @@ function Value(props: Props): ReactNode {
 			return <Text {...props} />;
 		case "integer":
 		case "number":
+			if (schema["x-unit"] === "ms") return <Seconds {...props} />;
 			return (
 				<Input
 					inputMode="decimal"
@@ -216,7 +326,7 @@ function Value(props: Props): ReactNode {
 			return <Switch on={value === true} label={schema.title ?? ""} onChange={onChange} />;
 		case "array":
 			if (typeof schema.items === "object" && resolve(schema.items, root).enum)
-				return <Several {...props} choices={resolve(schema.items, root).enum!} />;
+				return <Several {...props} items={resolve(schema.items, root)} />;
 			if (typeof schema.items === "object") return <Items {...props} items={resolve(schema.items, root)} />;
 			return <JSONText value={value} onChange={onChange} />;
 		case "object":
@@ -240,7 +350,27 @@ const placeholder = (schema: Schema): string | undefined => {
 	return example === undefined ? undefined : String(example);
 };
 
+/** Seconds is a time in milliseconds, which is written in seconds. */
+function Seconds({ value, onChange }: Props) {
+	return (
+		<div className="flex items-center gap-2">
+			<Input
+				inputMode="decimal"
+				className="tabular max-w-32"
+				value={value === undefined || value === null ? "" : typeof value === "number" ? value / 1000 : String(value)}
+				onChange={(event) => {
+					const to = numberIn(event.target.value);
+					onChange(typeof to === "number" ? Math.round(to * 1000) : to);
+				}}
+			/>
+			<span className="text-muted">{t("seconds")}</span>
+		</div>
+	);
+}
+
 function Text({ schema, value, onChange }: Props) {
+	const id = useId();
+	const known = schema["x-known"];
 	const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 	const common = {
 		value: text,
@@ -248,26 +378,45 @@ function Text({ schema, value, onChange }: Props) {
 		onChange: (event: { target: { value: string } }) =>
 			onChange(event.target.value === "" ? undefined : event.target.value),
 	};
-	return /\n/.test(text) || text.length > 80 || (schema.maxLength ?? 0) > 200 ? (
+	return /\n/.test(text) || text.length > 80 || (schema.maxLength ?? 0) > 500 ? (
 		<TextArea {...common} rows={Math.min(12, Math.max(3, text.split("\n").length + 1))} />
 	) : (
-		<Input
-			{...common}
-			onPaste={(event) => {
-				// A line cannot hold what has several: it becomes a text area.
-				const pasted = event.clipboardData.getData("text/plain");
-				if (!pasted.includes("\n")) return;
-				event.preventDefault();
-				onChange(text + pasted);
-			}}
-		/>
+		<>
+			<Input
+				{...common}
+				list={known && id}
+				onPaste={(event) => {
+					// A line cannot hold what has several: it becomes a text area.
+					const pasted = event.clipboardData.getData("text/plain");
+					if (!pasted.includes("\n")) return;
+					event.preventDefault();
+					onChange(text + pasted);
+				}}
+			/>
+			{known && (
+				<datalist id={id}>
+					{known.map((one) => (
+						<option key={one} value={one} />
+					))}
+				</datalist>
+			)}
+		</>
 	);
 }
 
-function Items({ items, value, onChange, root, depth }: Props & { items: Schema }) {
+function Items({ items, value, onChange, root, depth, path }: Props & { items: Schema }) {
+	const errors = use(Errors);
 	const list = Array.isArray(value) ? value : [];
+	const all = useRef<HTMLDivElement>(null);
+	const added = useRef(false);
+	useEffect(() => {
+		if (!added.current) return;
+		added.current = false;
+		const last = all.current?.children[list.length - 1];
+		last?.querySelector<HTMLElement>("input, textarea, select, button")?.focus();
+	}, [list.length]);
 	return (
-		<div className="flex flex-col gap-2">
+		<div ref={all} className="flex flex-col gap-2">
 			{list.map((one, i) => (
 				// biome-ignore lint/suspicious/noArrayIndexKey: items have no other name
 				<div key={i} className="flex items-start gap-2">
@@ -275,13 +424,15 @@ function Items({ items, value, onChange, root, depth }: Props & { items: Schema 
 						<ItemField
 							label={t("Item {n}", { n: i + 1 })}
 							plain={typeOf(items) !== "object" && typeOf(items) !== "array"}
+							error={errors[`${path}.${i}`]}
 						>
 							<Value
 								schema={items}
 								value={one}
-								onChange={(to) => onChange(list.map((old, at) => (at === i ? to : old)))}
+								onChange={(to) => onChange(list.map((old, at) => (at === i ? (to ?? starting(items)) : old)))}
 								root={root}
 								depth={depth}
+								path={`${path}.${i}`}
 							/>
 						</ItemField>
 					</div>
@@ -296,7 +447,13 @@ function Items({ items, value, onChange, root, depth }: Props & { items: Schema 
 				</div>
 			))}
 			<div>
-				<Button size="small" onClick={() => onChange([...list, blank(items, root) ?? starting(items)])}>
+				<Button
+					size="small"
+					onClick={() => {
+						added.current = true;
+						onChange([...list, blank(items, root) ?? starting(items)]);
+					}}
+				>
 					<Plus />
 					{t("Add an item")}
 				</Button>
@@ -306,7 +463,8 @@ function Items({ items, value, onChange, root, depth }: Props & { items: Schema 
 }
 
 /** Several is a list of values of which each is there or not. */
-function Several({ choices, value, onChange }: Props & { choices: unknown[] }) {
+function Several({ items, value, onChange }: Props & { items: Schema }) {
+	const choices = items.enum ?? [];
 	const chosen = Array.isArray(value) ? value : [];
 	return (
 		<div className="flex flex-wrap gap-1.5">
@@ -319,7 +477,7 @@ function Several({ choices, value, onChange }: Props & { choices: unknown[] }) {
 						onChange(next.length > 0 ? next : undefined);
 					}}
 				>
-					{String(one)}
+					{items["x-titles"]?.[String(one)] ?? String(one)}
 				</Toggle>
 			))}
 		</div>
@@ -330,9 +488,23 @@ const starting = (schema: Schema): unknown =>
 	({ string: "", array: [], object: {}, boolean: false })[typeOf(schema)] ?? null;
 
 /** ItemField names the control of an item for those who do not see where it stands. */
-function ItemField({ label, plain, children }: { label: string; plain: boolean; children: ReactNode }) {
+function ItemField({
+	label,
+	plain,
+	error,
+	children,
+}: {
+	label: string;
+	plain: boolean;
+	error?: string;
+	children: ReactNode;
+}) {
 	if (!plain) return children;
-	return <Field label={<span className="sr-only">{label}</span>}>{children}</Field>;
+	return (
+		<Field label={<span className="sr-only">{label}</span>} error={error}>
+			{children}
+		</Field>
+	);
 }
 
 /** Choice is a value that may have one of several forms. */
@@ -400,6 +572,7 @@ function Others({
 	onChange,
 	root,
 	depth,
+	path,
 }: Omit<Props, "value"> & { known: string[]; object: Record<string, unknown> }) {
 	const [name, setName] = useState("");
 	const others = Object.keys(object).filter((key) => !known.includes(key));
@@ -422,6 +595,7 @@ function Others({
 							onChange={(to) => onChange({ ...object, [key]: to })}
 							root={root}
 							depth={depth}
+							path={path ? `${path}.${key}` : key}
 						/>
 					</div>
 					<Button

@@ -11,7 +11,7 @@ export function Snippet({ title, text }: { title: string; text: string }) {
 			<pre
 				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
 				tabIndex={0}
-				className="overflow-auto px-4 py-3 focus-visible:-outline-offset-2"
+				className="overflow-auto whitespace-pre-wrap px-4 wrap-anywhere py-3 focus-visible:-outline-offset-2"
 			>
 				{text}
 			</pre>

@@ -1,7 +1,9 @@
 import { Link } from "wouter";
 import type { S } from "@/api/client";
 import { t, took } from "@/lang";
+import { stepName } from "@/lang/terms";
 import { Cap, Card, Chip, cx, Empty, marked } from "@/ui";
+import { useWorkflowName } from "../calls/words";
 
 type Op = { op: string; path: string; from?: string; value?: unknown };
 
@@ -14,91 +16,128 @@ const worthShowing = (step: S["WorkflowStep"]) =>
 
 /** Changes shows what each node of each workflow did to the call and to its answer. */
 export function Changes({ call }: { call: S["CallDetails"] }) {
+	const workflowName = useWorkflowName();
 	if (!call.workflows?.length)
 		return (
 			<Empty title={t("No workflow ran around this call.")}>
 				{t("Or it was too long ago: what nodes did is known of the last calls since Genkan started.")}
 			</Empty>
 		);
-	// What is replaced is known as long as it is in the request. An answer is kept as it
-	// was in the end.
+	// What is replaced is known as long as it is in the request, or a node before has put it
+	// there. An answer is kept as it was in the end, which is what workflows in shadow saw,
+	// unless others changed it.
 	let document: unknown = { request: { params: call.request?.json } };
+	const answer = call.workflows.some((trace) => trace.mode !== "shadow" && trace.changed)
+		? undefined
+		: call.response?.json;
+	const put = new Map<string, unknown>();
 	return (
 		<div className="flex flex-col gap-3">
-			{call.workflows.map((trace) => (
-				<Card key={`${trace.workflow} ${trace.startedAt}`} className="overflow-hidden">
-					<Cap>
-						<span className="flex items-center gap-2">
-							<Link
-								href={`/workflows/${encodeURIComponent(trace.workflow)}?call=${encodeURIComponent(call.id)}`}
-								className="font-medium text-text hover:underline"
-							>
-								{trace.workflow}
-							</Link>
-							{t("version {n}", { n: trace.version })}
-							{trace.mode === "shadow" && <Chip>{t("only watches")}</Chip>}
-							{trace.detached && <Chip>{t("beside the call")}</Chip>}
-						</span>
-						<span className="tabular">
-							{trace.outcome} · {took(trace.tookMillis)}
-						</span>
-					</Cap>
-					<ol>
-						{trace.steps.map((step, i) => {
-							const patch = Array.isArray(step.patch) ? (step.patch as Op[]) : [];
-							const lines = patch.map((op) => {
-								const before = op.op === "add" ? undefined : valueAt(document, op.path);
-								document = applied(document, op);
-								return { op, before };
-							});
-							return (
-								// biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
-								<li key={i} className="border-line border-b px-4 py-2.5 last:border-0">
-									<div className="flex items-center gap-2">
-										<span className="font-medium">{step.node}</span>
-										<span className="text-muted">{step.type}</span>
-										<span
-											className={cx("text-xs", ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad")}
-										>
-											{step.status}
-											{step.handle && step.handle !== "out" && ` → ${step.handle}`}
-										</span>
-										<span className="num ml-auto text-muted text-xs">{took(step.runMillis)}</span>
-									</div>
-									{lines.length > 0 && (
-										<div className="mt-2 overflow-hidden rounded-md border border-line font-mono text-xs">
-											{lines.map(({ op, before }, j) => (
-												// biome-ignore lint/suspicious/noArrayIndexKey: changes stay in their order
-												<div key={j} className="border-line not-first:border-t">
-													<div className="bg-sunken px-3 py-1 text-muted break-all">{op.path}</div>
-													{before !== undefined && <Line sign="-" value={before} />}
-													{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} />}
-													{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} />}
-												</div>
-											))}
+			{call.workflows.map((trace) => {
+				const shadow = trace.mode === "shadow";
+				let seen: unknown = shadow ? { ...(document as object), response: answer } : document;
+				const set = shadow ? new Map(put) : put;
+				return (
+					<Card key={`${trace.workflow} ${trace.startedAt}`} className="overflow-hidden">
+						<Cap>
+							<span className="flex items-center gap-2">
+								<Link
+									href={`/workflows/${encodeURIComponent(trace.workflow)}?call=${encodeURIComponent(call.id)}`}
+									className="font-medium text-text hover:underline"
+								>
+									{workflowName(trace.workflow)}
+								</Link>
+								{t("version {n}", { n: trace.version })}
+								{shadow && <Chip>{t("only watches")}</Chip>}
+								{trace.detached && <Chip>{t("beside the call")}</Chip>}
+							</span>
+							<span className="tabular">
+								{word(trace.outcome)} · {took(trace.tookMillis)}
+							</span>
+						</Cap>
+						<ol>
+							{trace.steps.map((step, i) => {
+								const patch = Array.isArray(step.patch) ? (step.patch as Op[]) : [];
+								const lines = patch.map((op) => {
+									const before = op.op === "add" ? undefined : (valueAt(seen, op.path) ?? set.get(op.path));
+									seen = applied(seen, op);
+									if (!shadow) document = seen;
+									set.set(op.path, op.op === "remove" ? undefined : op.value);
+									return { op, before };
+								});
+								return (
+									// biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
+									<li key={i} className="border-line border-b px-4 py-2.5 last:border-0">
+										<div className="flex items-center gap-2">
+											<span data-term className="font-medium" title={step.type}>
+												{stepName(step)}
+											</span>
+											{stepName(step) === step.node && step.type !== step.node && (
+												<span className="text-muted">{step.type}</span>
+											)}
+											<span
+												className={cx("text-xs", ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad")}
+											>
+												{word(step.status)}
+												{step.handle && step.handle !== "out" && ` → ${step.handle}`}
+											</span>
+											<span className="num ml-auto text-muted text-xs">{took(step.runMillis)}</span>
 										</div>
-									)}
-									{step.console?.map((line, j) => (
-										// biome-ignore lint/suspicious/noArrayIndexKey: lines stay in their order
-										<div key={j} className="mt-1 font-mono text-muted text-xs break-words whitespace-pre-wrap">
-											{line.level}: {marked(line.text)}
-										</div>
-									))}
-									{step.error && (
-										<div className="mt-1 break-words whitespace-pre-wrap text-bad">
-											{marked(step.error)}
-											{step.line ? ` (${t("line {n}", { n: step.line })})` : ""}
-										</div>
-									)}
-								</li>
-							);
-						})}
-					</ol>
-				</Card>
-			))}
+										{lines.length > 0 && (
+											<div className="mt-2 overflow-hidden rounded-md border border-line font-mono text-xs">
+												{lines.map(({ op, before }, j) => (
+													// biome-ignore lint/suspicious/noArrayIndexKey: changes stay in their order
+													<div key={j} className="border-line not-first:border-t">
+														<div className="bg-sunken px-3 py-1 text-muted break-all">{op.path}</div>
+														{before !== undefined && <Line sign="-" value={before} />}
+														{before === undefined && op.op !== "add" && (
+															<div className="px-3 py-0.5 font-sans text-faint">
+																{t("What was there before is not kept.")}
+															</div>
+														)}
+														{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} />}
+														{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} />}
+													</div>
+												))}
+											</div>
+										)}
+										{step.console?.map((line, j) => (
+											// biome-ignore lint/suspicious/noArrayIndexKey: lines stay in their order
+											<div key={j} className="mt-1 font-mono text-muted text-xs break-words whitespace-pre-wrap">
+												{line.level}: {marked(line.text)}
+											</div>
+										))}
+										{step.error && (
+											<div className="mt-1 break-words whitespace-pre-wrap text-bad">
+												{marked(step.error)}
+												{step.line ? t("{title} ({name})", { title: "", name: t("line {n}", { n: step.line }) }) : ""}
+											</div>
+										)}
+									</li>
+								);
+							})}
+						</ol>
+					</Card>
+				);
+			})}
 		</div>
 	);
 }
+
+const words: Record<string, string> = {
+	ok: /* t */ "ok",
+	error: /* t */ "failed",
+	failed: /* t */ "failed",
+	timeout: /* t */ "took too long",
+	oom: /* t */ "out of memory",
+	crashed: /* t */ "crashed",
+	skipped: /* t */ "skipped",
+	denied: /* t */ "denied",
+	dropped: /* t */ "dropped",
+};
+
+/** word says how a workflow or a step of it went. */
+export const word = (status: string): string => t(words[status] ?? status);
 
 function Line({ sign, value }: { sign: "+" | "-"; value: unknown }) {
 	const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);

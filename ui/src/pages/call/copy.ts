@@ -12,16 +12,16 @@ export function argumentsOf(call: Details): unknown {
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** asCommand is the call as a command of genkan. */
-export const asCommand = (call: Details): string =>
-	`genkan call ${quoted(call.tool ?? "")} ${quoted(JSON.stringify(argumentsOf(call) ?? {}))}`;
+export const asCommand = (call: Details, tool: string): string =>
+	`genkan call ${quoted(tool)} ${quoted(JSON.stringify(argumentsOf(call) ?? {}))}`;
 
 /** asCurl is the call as a request to the REST API. */
-export const asCurl = (call: Details): string =>
+export const asCurl = (call: Details, tool: string): string =>
 	[
 		`curl ${quoted(new URL("v1/tools/call", root).href)}`,
 		`-H "Authorization: Bearer $GENKAN_TOKEN"`,
 		`-H 'Content-Type: application/json'`,
-		`-d ${quoted(JSON.stringify({ name: call.tool, parameters: argumentsOf(call) ?? {} }))}`,
+		`-d ${quoted(JSON.stringify({ name: tool, parameters: argumentsOf(call) ?? {} }))}`,
 	].join(" \\\n  ");
 
 const longest = 20_000;

@@ -1,8 +1,22 @@
-import { ChevronLeft, ChevronRight, Copy, CornerDownRight, Link2, Play, RotateCcw, Terminal } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
+import {
+	ChevronLeft,
+	ChevronRight,
+	Copy,
+	CornerDownRight,
+	Link2,
+	Play,
+	RotateCcw,
+	Terminal,
+	Workflow,
+} from "lucide-react";
+import { type ReactNode, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { api, base, query, type S } from "@/api/client";
-import { bytes, clock, number, t, took, whole } from "@/lang";
+import { useHistoryState } from "wouter/use-browser-location";
+import { api, base, Failure, query, type S } from "@/api/client";
+import { useEvents } from "@/api/events";
+import { between, bytes, clock, list, number, t, took, whole } from "@/lang";
+import { term } from "@/lang/terms";
+import { useSession } from "@/shell/app";
 import { useKeys } from "@/shell/keys";
 import {
 	Button,
@@ -12,6 +26,7 @@ import {
 	Confirm,
 	CopyButton,
 	complain,
+	cx,
 	Dialog,
 	Dot,
 	Empty,
@@ -20,16 +35,21 @@ import {
 	LinkButton,
 	Loaded,
 	Menu,
+	marked,
 	Page,
+	RecordMasks,
 	Rich,
+	rulesIn,
+	Spinner,
 	say,
 	Tabs,
 	Toggle,
 } from "@/ui";
 import { Find } from "@/ui/find";
 import Result from "@/ui/result";
+import { Approval } from "../calls/approvals";
 import { listQuery, readFilters } from "../calls/filters";
-import { clientName, Outcome, outcomeTone, outcomeWord, toolName } from "../calls/words";
+import { clientName, Outcome, outcomeTone, outcomeWord, Ticking, toolName, useWorkflowName } from "../calls/words";
 import { Changes, changesOf } from "./changes";
 import { argumentsOf, asCommand, asCurl, asMarkdown } from "./copy";
 import { called, Waterfall } from "./waterfall";
@@ -39,15 +59,82 @@ type Tab = "bodies" | "changes" | "raw";
 
 /** Call is one call: what was sent and received, and where its time went. */
 export default function Call({ params }: { params: { id: string } }) {
-	const call = query.useQuery("get", "/v1/calls/{id}", { params: { path: { id: params.id } } }, { staleTime: 60_000 });
+	const [ended, setEnded] = useState<string>();
+	const known = useRunning(params.id);
+	const running = ended === params.id ? undefined : known;
+	const call = query.useQuery(
+		"get",
+		"/v1/calls/{id}",
+		{ params: { path: { id: params.id } } },
+		{ staleTime: 60_000, refetchInterval: ({ state }) => running !== undefined && !state.data && 5000 },
+	);
+	useEvents(({ name, data }) => {
+		if (name === "call.ended" && (data as { id: string }).id === params.id && !call.data)
+			void call.refetch().then(() => setEnded(params.id));
+	});
 	const search = new URLSearchParams(useSearch());
 	search.delete("tab");
 	const back = search.toString() && `?${search}`;
 	const crumb = { title: t("Calls"), href: `/calls${back}` };
 	if (call.data) return <Shown key={call.data.id} call={call.data} crumb={crumb} back={back} />;
+	if (running && call.error instanceof Failure && call.error.status === 404)
+		return <Running call={running} crumb={crumb} />;
 	return (
 		<Page title={params.id} crumb={crumb}>
 			<Loaded query={call}>{() => null}</Loaded>
+		</Page>
+	);
+}
+
+type RunningCall = { id: string; client: string; program?: string; server?: string; tool?: string; started: number };
+
+/** useRunning is what is known of a call that has not ended: from the row that led here, or
+ * from the question that it waits for. */
+function useRunning(id: string): RunningCall | undefined {
+	const waiting = useApproval(id);
+	const row = useHistoryState<{ running?: RunningCall } | null>()?.running;
+	const [known, setKnown] = useState(row);
+	if (known?.id === id) return known;
+	if (row?.id === id) setKnown(row);
+	else if (waiting) setKnown({ ...waiting, id, started: Date.parse(waiting.askedAt) });
+	return undefined;
+}
+
+function useApproval(id: string): S["Approval"] | undefined {
+	const { admin } = useSession();
+	const { data } = query.useQuery("get", "/v1/approvals", {}, { enabled: admin });
+	return data?.approvals.find((approval) => approval.call === id);
+}
+
+/** Running is a call that has not ended. */
+function Running({ call, crumb }: { call: RunningCall; crumb: { title: string; href: string } }) {
+	const waiting = useApproval(call.id);
+	return (
+		<Page
+			title={`${call.server ? `${call.server} / ` : ""}${toolName(call)}`}
+			crumb={crumb}
+			beside={
+				<Chip tone={waiting ? "warn" : "accent"}>
+					{waiting ? <Dot tone="warn" /> : <Spinner />}
+					{waiting ? t("waits for approval") : t("running")}
+				</Chip>
+			}
+		>
+			<p className="mb-4 text-[15px] leading-6">
+				<Rich
+					text={t("{client} called {tool} at {time}. The call has not ended yet; this page shows it when it has.")}
+					values={{
+						client: <b className="font-semibold">{clientName(call)}</b>,
+						tool: <b className="font-semibold">{call.tool}</b>,
+						time: <time dateTime={new Date(call.started).toISOString()}>{clock(new Date(call.started))}</time>,
+					}}
+				/>
+				{between()}
+				<span className="tabular text-muted">
+					<Ticking since={call.started} />
+				</span>
+			</p>
+			{waiting && <Approval approval={waiting} />}
 		</Page>
 	);
 }
@@ -121,6 +208,7 @@ function Shown({ call, crumb, back }: { call: Details; crumb: { title: string; h
 /** Sentence says what happened. */
 function Sentence({ call }: { call: Details }) {
 	const { timing } = call;
+	const workflowName = useWorkflowName();
 	const parts = [
 		timing.queueMillis >= 0.1 && t("queue {time}", { time: took(timing.queueMillis) }),
 		timing.hooksMillis > 0 && t("workflows {time}", { time: took(timing.hooksMillis) }),
@@ -135,17 +223,25 @@ function Sentence({ call }: { call: Details }) {
 				{clientName(call)}
 			</b>
 		),
-		tool: <b className="font-semibold">{call.tool || call.method}</b>,
+		tool: (
+			<Link
+				href={`/calls?tool=${encodeURIComponent(call.tool || call.method)}`}
+				title={t("All calls of this tool")}
+				className="font-semibold decoration-dotted underline-offset-4 hover:underline"
+			>
+				{call.tool || term(call.method)}
+			</Link>
+		),
 		time: (
 			<time dateTime={call.startedAt} title={whole(call.startedAt)}>
 				{clock(call.startedAt)}
 			</time>
 		),
 		took: <b className="font-semibold">{took(call.tookMillis)}</b>,
-		parts: parts.join(t(", ")),
+		parts: list(parts as string[]),
 		workflow: denier && (
 			<Link href={`/workflows/${encodeURIComponent(denier.workflow)}`} className="font-semibold hover:underline">
-				{denier.workflow}
+				{workflowName(denier.workflow)}
 			</Link>
 		),
 		outcome: <b className="font-semibold">{outcomeWord(call.outcome)}</b>,
@@ -159,8 +255,8 @@ function Sentence({ call }: { call: Details }) {
 		saved: number(call.tokensSaved ?? 0),
 		rules: call.redacted.map((rule, i) => (
 			<span key={rule}>
-				{i > 0 && t(", ")}
-				<mark className="rounded-sm bg-warn-soft px-1 text-warn">{rule}</mark>
+				{i > 0 && list(["", ""])}
+				<code>{rule}</code>
 			</span>
 		)),
 	};
@@ -172,15 +268,15 @@ function Sentence({ call }: { call: Details }) {
 				: t("{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}."),
 		call.through && t("It came through {through}."),
 		call.parent && t("The call {parent} made it."),
-		t("The answer cost {n} tokens."),
+		(call.outcome === "ok" || call.tokensOut > 0) && t("The answer cost {n} tokens."),
 		call.tokensSaved && t("An outline saved {saved} tokens."),
-		call.redacted.length > 0 && t("Secrets were taken out by {rules}."),
+		call.redacted.length > 0 && t("This record masks what {rules} found; the call itself had the real values."),
 	].filter(Boolean) as string[];
 	return (
 		<div className="mb-4 max-w-[860px] text-[15px] leading-6">
 			{texts.map((text, i) => (
 				<span key={text}>
-					{i > 0 && " "}
+					{i > 0 && between()}
 					<Rich text={text} values={values} />
 				</span>
 			))}
@@ -241,8 +337,8 @@ function Failures({ call, back }: { call: Details; back: string }) {
 			<Button
 				look="quiet"
 				size="icon"
-				title={`${t("Earlier failure")} [`}
-				aria-label={t("Earlier failure")}
+				title={`${t("The failed call before this one")} [`}
+				aria-label={t("The failed call before this one")}
 				onClick={before}
 			>
 				<ChevronLeft />
@@ -250,8 +346,8 @@ function Failures({ call, back }: { call: Details; back: string }) {
 			<Button
 				look="quiet"
 				size="icon"
-				title={`${t("Later failure")} ]`}
-				aria-label={t("Later failure")}
+				title={`${t("The failed call after this one")} ]`}
+				aria-label={t("The failed call after this one")}
 				onClick={after}
 			>
 				<ChevronRight />
@@ -262,9 +358,26 @@ function Failures({ call, back }: { call: Details; back: string }) {
 
 const endOf = (call: S["ListedCall"]) => Date.parse(call.startedAt) + call.tookMillis;
 
+/** useFullName is the name that a tool has for those who see all servers. A client that sees
+ * one server alone calls its tools by their own names. */
+function useFullName({ server = "", tool = "", view = "" }: Details): string | undefined {
+	const alone = server !== "" && view.split(/[@?]/)[0] === server && !tool.startsWith(`${server}__`);
+	const { data, error } = query.useQuery(
+		"get",
+		"/v1/tools",
+		{ params: { query: { server, limit: 100 } } },
+		{ enabled: alone },
+	);
+	if (!alone) return tool;
+	const names = data?.tools.map((one) => one.name);
+	const found = names?.find((name) => name === tool) ?? names?.find((name) => name.endsWith(`__${tool}`));
+	return found ?? (data || error ? `${server}__${tool}` : undefined);
+}
+
 function CopyAs({ call }: { call: Details }) {
+	const name = useFullName(call);
 	const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => say(t("Copied")), complain);
-	const known = call.method === "tools/call" && argumentsOf(call) !== undefined;
+	const known = call.method === "tools/call" && name !== undefined && argumentsOf(call) !== undefined;
 	return (
 		<Menu
 			trigger={
@@ -274,8 +387,8 @@ function CopyAs({ call }: { call: Details }) {
 				</Button>
 			}
 			items={[
-				{ title: "genkan call", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCommand(call)) },
-				{ title: "curl", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCurl(call)) },
+				{ title: "genkan call", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCommand(call, name!)) },
+				{ title: "curl", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCurl(call, name!)) },
 				{
 					title: t("Link"),
 					icon: <Link2 />,
@@ -292,11 +405,12 @@ function RunAgain({ call }: { call: Details }) {
 	const [asking, ask] = useState(false);
 	const [busy, setBusy] = useState(false);
 	const [result, setResult] = useState<S["CallResult"]>();
+	const name = useFullName(call);
 	const tool = query.useQuery(
 		"get",
 		"/v1/tools/{name}",
-		{ params: { path: { name: call.tool ?? "" } } },
-		{ enabled: call.method === "tools/call" && !!call.server, retry: false },
+		{ params: { path: { name: name ?? "" } } },
+		{ enabled: call.method === "tools/call" && !!call.server && !!name, retry: false },
 	);
 	const hints = tool.data?.annotations as { readOnlyHint?: boolean; destructiveHint?: boolean } | undefined;
 	const why =
@@ -314,7 +428,7 @@ function RunAgain({ call }: { call: Details }) {
 		setBusy(true);
 		try {
 			const { data } = await api.POST("/v1/tools/call", {
-				body: { name: call.tool!, parameters: argumentsOf(call) },
+				body: { name: name!, parameters: argumentsOf(call) },
 			});
 			setResult(data);
 		} catch (error) {
@@ -372,14 +486,19 @@ function Replay({ call }: { call: Details }) {
 	const { data } = query.useQuery("get", "/v1/workflows");
 	const kept = call.bodies === "kept" && !call.request?.cut && !call.response?.cut;
 	const fitting = data?.workflows.filter((workflow) => workflow.workflowType === call.method) ?? [];
+	const why = kept ? undefined : t("What was sent and received is not kept whole, so it cannot be replayed.");
+	const create = () => go(`/workflows/new?call=${encodeURIComponent(call.id)}`);
+	if (fitting.length === 0)
+		return (
+			<Button disabled={!kept || !data} title={why} onClick={create}>
+				<Workflow />
+				{t("Make a workflow from this call")}
+			</Button>
+		);
 	return (
 		<Menu
 			trigger={
-				<Button
-					look="primary"
-					disabled={!kept}
-					title={kept ? undefined : t("What was sent and received is not kept whole, so it cannot be replayed.")}
-				>
+				<Button look="primary" disabled={!kept} title={why}>
 					<Play />
 					{t("Replay through a draft")}
 				</Button>
@@ -390,11 +509,8 @@ function Replay({ call }: { call: Details }) {
 					hint: workflow.enabled ? t("on") : t("draft"),
 					onSelect: () => go(`/workflows/${encodeURIComponent(workflow.id)}?call=${encodeURIComponent(call.id)}`),
 				})),
-				...(fitting.length > 0 ? (["line"] as const) : []),
-				{
-					title: t("A new workflow"),
-					onSelect: () => go(`/workflows/new?call=${encodeURIComponent(call.id)}`),
-				},
+				"line",
+				{ title: t("A new workflow"), onSelect: create },
 			]}
 		/>
 	);
@@ -453,38 +569,100 @@ function Bodies({ call }: { call: Details }) {
 		);
 	return (
 		<div className="grid gap-3 md:grid-cols-2">
-			<Body title={t("What the client sent")} body={call.request} size={call.bytesIn} tokens={call.tokensIn} request />
-			<Body title={t("What the client got")} body={call.response} size={call.bytesOut} tokens={call.tokensOut} />
+			<Body call={call} title={t("What the client sent")} body={call.request} request />
+			<Body call={call} title={t("What the client got")} body={call.response} />
 		</div>
 	);
 }
 
 type View = "shown" | "json" | "bytes";
 
+/** Masks says which values are masked in the record only, and which a workflow took out
+ * before the client got the answer. They look alike in the text. */
+function Masks({ call, text, request }: { call: Details; text: string; request?: boolean }) {
+	const workflowName = useWorkflowName();
+	const found = rulesIn(text);
+	const inRecord = found.filter((rule) => call.redacted.includes(rule));
+	const workflows = request ? [] : (call.workflows ?? []).filter((trace) => trace.mode !== "shadow");
+	const by = workflows.filter((trace) => {
+		const patches = JSON.stringify(trace.steps.map((step) => step.patch));
+		return found.some((rule) => !inRecord.includes(rule) && patches.includes(`[redacted:${rule}]`));
+	});
+	const names = (all: string[]) =>
+		all.map((name, i) => (
+			<span key={name}>
+				{i > 0 && list(["", ""])}
+				<code className="font-semibold">{name}</code>
+			</span>
+		));
+	return (
+		<>
+			{inRecord.length > 0 && (
+				<Notice>
+					<Rich
+						text={
+							request
+								? t("Masked in this record only, by the rule {rules}. The client sent the real value.")
+								: t("Masked in this record only, by the rule {rules}. The client got the real value.")
+						}
+						values={{ rules: names(inRecord) }}
+					/>
+				</Notice>
+			)}
+			{by.length > 0 && (
+				<Notice tone="warn">
+					<Rich
+						text={t("Taken out by the workflow {names}. The client did not get it.")}
+						values={{ names: names([...new Set(by.map((trace) => workflowName(trace.workflow)))]) }}
+					/>
+				</Notice>
+			)}
+		</>
+	);
+}
+
+/** Notice is a line above what a panel shows. */
+function Notice({ tone, children }: { tone?: "warn"; children: ReactNode }) {
+	return (
+		<p
+			className={cx(
+				"border-line border-b px-4 py-2 text-sm",
+				tone === "warn" ? "bg-warn-soft text-warn" : "bg-sunken text-muted",
+			)}
+		>
+			{children}
+		</p>
+	);
+}
+
 function Body({
+	call,
 	title,
 	body,
-	size,
-	tokens,
 	request,
 }: {
+	call: Details;
 	title: string;
 	body?: S["CallBody"];
-	size: number;
-	tokens: number;
 	request?: boolean;
 }) {
 	const [view, setView] = useState<View>("shown");
+	const [size, tokens] = request ? [call.bytesIn, call.tokensIn] : [call.bytesOut, call.tokensOut];
+	const masks = useMemo(() => new Set(call.redacted), [call.redacted]);
 	const text = body ? (body.text ?? JSON.stringify(body.json)) : "";
 	const whole_ = body && !body.cut && body.json !== undefined;
+	// Where no server answered, the client got the error that Genkan made.
+	const message = !request && !body && call.bytesOut === 0 && call.outcome !== "canceled" ? call.error : undefined;
 	return (
 		<Card className="min-w-0 self-start overflow-hidden">
-			<Cap className="flex-wrap gap-y-1!">
+			<Cap className="flex-wrap gap-y-1! pt-1.5! pb-[5px]!">
 				<span className="line">{title}</span>
 				<span className="flex shrink-0 flex-wrap items-center gap-1">
-					<span className="tabular mr-1 font-normal">
-						{bytes(size)} · {t("{n} tokens", { n: number(tokens) })}
-					</span>
+					{!message && (
+						<span className="tabular mr-1 font-normal">
+							{bytes(size)} · {t("{n} tokens", { n: number(tokens) })}
+						</span>
+					)}
 					{whole_ && (
 						<>
 							<Toggle on={view === "shown"} onClick={() => setView("shown")}>
@@ -501,24 +679,44 @@ function Body({
 					{body && <CopyButton text={() => (whole_ ? JSON.stringify(body.json, null, 2) : text)} />}
 				</span>
 			</Cap>
-			{!body && <p className="px-4 py-3 text-muted">{t("Nothing is kept.")}</p>}
-			{body && !whole_ && (
-				<>
-					<p className="px-4 pt-3 text-warn">{t("Only the beginning is kept, because it is large.")}</p>
-					<JsonText text={text} />
-				</>
+			{!body &&
+				(message ? (
+					<p className="break-words whitespace-pre-wrap px-4 py-3">{marked(message)}</p>
+				) : (
+					<p className="px-4 py-3 text-muted">{t("Nothing is kept.")}</p>
+				))}
+			{body && <Masks call={call} text={text} request={request} />}
+			{body && !request && !!call.tokensSaved && (
+				<Notice>
+					<Rich
+						text={t(
+							"The answer was large, so the client got this outline of it. All of it is stored; {tool} reads its parts.",
+						)}
+						values={{ tool: <code className="font-semibold">read_result</code> }}
+					/>
+				</Notice>
 			)}
-			{whole_ && view === "shown" && (request ? <Request json={body.json} /> : <Result result={body.json} />)}
-			{whole_ && view === "json" && <Json value={body.json} />}
-			{whole_ && view === "bytes" && (
-				<pre
-					// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
-					tabIndex={0}
-					className="max-h-[560px] overflow-auto px-4 py-3 text-xs"
-				>
-					{hex(text)}
-				</pre>
-			)}
+			<RecordMasks value={masks}>
+				{body && !whole_ && (
+					<>
+						<p className="px-4 pt-3 text-warn">{t("Only the beginning is kept, because it is large.")}</p>
+						<JsonText text={text} />
+					</>
+				)}
+				{whole_ &&
+					view === "shown" &&
+					(request ? <Request json={body.json} /> : <Result result={body.json} worked={call.outcome === "ok"} />)}
+				{whole_ && view === "json" && <Json value={body.json} />}
+				{whole_ && view === "bytes" && (
+					<pre
+						// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+						tabIndex={0}
+						className="max-h-[560px] overflow-auto px-4 py-3 text-xs"
+					>
+						{hex(text)}
+					</pre>
+				)}
+			</RecordMasks>
 		</Card>
 	);
 }

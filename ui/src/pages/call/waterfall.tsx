@@ -1,7 +1,10 @@
 import { Link } from "wouter";
 import type { S } from "@/api/client";
 import { t, took } from "@/lang";
+import { stepName } from "@/lang/terms";
 import { Cap, Card, cx } from "@/ui";
+import { useWorkflowName } from "../calls/words";
+import { word } from "./changes";
 
 type Bar = {
 	key: string;
@@ -15,7 +18,7 @@ type Bar = {
 
 /** Waterfall shows where the time of a call went, one after the other. */
 export function Waterfall({ call }: { call: S["CallDetails"] }) {
-	const bars = barsOf(call);
+	const bars = barsOf(call, useWorkflowName());
 	const total = Math.max(call.tookMillis, ...bars.map((bar) => bar.start + bar.length), 0.01);
 	return (
 		<Card>
@@ -27,7 +30,7 @@ export function Waterfall({ call }: { call: S["CallDetails"] }) {
 				{bars.map((bar) => (
 					<li
 						key={bar.key}
-						className="grid grid-cols-[112px_minmax(0,1fr)_56px] sm:grid-cols-[190px_minmax(0,1fr)_72px] items-center gap-3"
+						className="grid grid-cols-[112px_minmax(0,1fr)_56px] sm:grid-cols-[190px_minmax(0,1fr)_72px] lg:grid-cols-[280px_minmax(0,1fr)_72px] items-center gap-3"
 					>
 						<span className={cx("line", bar.bad ? "text-bad" : "text-muted")}>{bar.title}</span>
 						<span aria-hidden className="relative h-5 overflow-hidden rounded-sm bg-sunken">
@@ -54,7 +57,7 @@ export function Waterfall({ call }: { call: S["CallDetails"] }) {
 
 /** barsOf puts the parts of a call behind one another: what workflows did before it, the
  * wait for the server, the server, what workflows did afterwards, and the rest. */
-function barsOf(call: S["CallDetails"]): Bar[] {
+function barsOf(call: S["CallDetails"], workflowName: (id: string) => string): Bar[] {
 	const { timing } = call;
 	const bars: Bar[] = [];
 	let at = 0;
@@ -62,26 +65,32 @@ function barsOf(call: S["CallDetails"]): Bar[] {
 		bars.push({ ...bar, start: at });
 		at += bar.length;
 	};
-	const traces = (call.workflows ?? []).filter((trace) => !trace.detached);
+	// What ran beside the call took none of its time.
+	const traces = (call.workflows ?? []).filter((trace) => !trace.detached && trace.mode !== "shadow");
+	// The wait for people has one bar each: that of the node that asked, or of the server.
+	let asked = timing.askedMillis;
 	const steps = (trace: S["WorkflowTrace"], after: boolean) => {
 		const sent = trace.steps.findIndex((step) => step.type === "mcp-call");
 		trace.steps.forEach((step, i) => {
 			if (["start", "end", "mcp-call"].includes(step.type ?? "") || (sent >= 0 && i > sent) !== after) return;
 			const bad = !["ok", "skipped"].includes(step.status);
+			const waits = step.type === "approve";
+			if (waits) asked -= step.queueMillis + step.runMillis;
 			add({
 				key: `${trace.workflow} ${i}`,
 				title: (
 					<Link
 						href={`/workflows/${encodeURIComponent(trace.workflow)}?call=${encodeURIComponent(call.id)}`}
 						className="hover:text-text hover:underline"
-						title={`${trace.workflow} v${trace.version} / ${step.node}: ${step.status}`}
+						title={`${trace.workflow} v${trace.version} / ${step.node}: ${word(step.status)}`}
 					>
-						{trace.workflow} / {step.node}
-						{bad && ` · ${step.status}`}
+						{workflowName(trace.workflow)} / {stepName(step)}
+						{waits && ` · ${t("wait for a person")}`}
+						{bad && ` · ${word(step.status)}`}
 					</Link>
 				),
 				length: step.queueMillis + step.runMillis,
-				kind: "hook",
+				kind: waits ? "queue" : "hook",
 				bad,
 			});
 		});
@@ -90,8 +99,7 @@ function barsOf(call: S["CallDetails"]): Bar[] {
 	if (traces.length === 0 && timing.hooksMillis > 0)
 		add({ key: "hooks", title: t("workflows"), length: timing.hooksMillis, kind: "hook" });
 	add({ key: "queue", title: t("queue"), length: timing.queueMillis, kind: "queue" });
-	if (timing.askedMillis > 0)
-		add({ key: "asked", title: t("questions to you"), length: timing.askedMillis, kind: "queue" });
+	if (asked >= 1) add({ key: "asked", title: t("questions to you"), length: asked, kind: "queue" });
 	add({
 		key: "server",
 		title: call.server || t("server"),

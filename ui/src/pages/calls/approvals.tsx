@@ -1,12 +1,15 @@
 import { useEffect, useRef, useState } from "react";
 import { query, refresh, type S } from "@/api/client";
-import { t } from "@/lang";
+import { useConnected } from "@/api/events";
+import { between, t } from "@/lang";
 import { Button, Card, complain, Dot, JsonText, Rich, say } from "@/ui";
-import { clientName, toolName } from "./words";
+import { clientName, toolName, useWorkflowName } from "./words";
 
 /** Approvals are the calls that wait for a person, with what they would do. */
 export function Approvals({ waiting }: { waiting: boolean }) {
-	const { data } = query.useQuery("get", "/v1/approvals", {}, { refetchInterval: 3000 });
+	// Events tell when one is opened or closed. Without them the page looks itself.
+	const connected = useConnected();
+	const { data } = query.useQuery("get", "/v1/approvals", {}, { refetchInterval: connected ? false : 3000 });
 	const ref = useRef<HTMLElement>(null);
 	const some = (data?.approvals.length ?? 0) > 0;
 	useEffect(() => {
@@ -23,9 +26,14 @@ export function Approvals({ waiting }: { waiting: boolean }) {
 	);
 }
 
-function Approval({ approval }: { approval: S["Approval"] }) {
+/** Approval is a call that waits, with the buttons to decide. */
+export function Approval({ approval }: { approval: S["Approval"] }) {
+	const workflowName = useWorkflowName();
 	const decide = query.useMutation("post", "/v1/approvals/{id}");
 	const [left, setLeft] = useState("");
+	// One decision is enough: a second click says nothing new.
+	const [decided, setDecided] = useState(false);
+	const once = useRef(false);
 	useEffect(() => {
 		const count = () => {
 			const seconds = Math.max(0, Math.round((Date.parse(approval.expiresAt) - Date.now()) / 1000));
@@ -37,11 +45,16 @@ function Approval({ approval }: { approval: S["Approval"] }) {
 	}, [approval.expiresAt]);
 	const tool = approval.server ? `${approval.server} / ${toolName(approval)}` : toolName(approval);
 	const say_ = async (decision: "approve" | "deny") => {
+		if (once.current) return;
+		once.current = true;
+		setDecided(true);
 		try {
 			await decide.mutateAsync({ params: { path: { id: approval.id } }, body: { decision } });
 			say(decision === "approve" ? t("{tool} is allowed.", { tool }) : t("{tool} is denied.", { tool }));
 		} catch (error) {
 			complain(error);
+			once.current = false;
+			setDecided(false);
 		}
 		refresh("/v1/approvals");
 	};
@@ -49,23 +62,33 @@ function Approval({ approval }: { approval: S["Approval"] }) {
 		<Card className="overflow-hidden border-warn!">
 			<div className="flex flex-wrap items-center gap-x-3 gap-y-2 bg-warn-soft px-4 py-2.5">
 				<Dot tone="warn" />
-				<div className="min-w-0 flex-1 break-words">
+				<div className="min-w-[min(320px,calc(100%-20px))] flex-1 break-words">
 					<Rich
 						text={t("{client} wants to call {tool}.")}
 						values={{ client: <b>{clientName(approval)}</b>, tool: <b>{tool}</b> }}
-					/>{" "}
-					{approval.message && <span className="text-muted">{approval.message}</span>}{" "}
-					<span className="text-muted">{t("Asked by the workflow {name}.", { name: approval.workflow })}</span>
+					/>
+					{between()}
+					{approval.message && <span className="text-muted">{approval.message}</span>}
+					{between()}
+					<span className="text-muted">
+						{t("Asked by the workflow {name}.", { name: workflowName(approval.workflow) })}
+					</span>
 				</div>
 				<span className="tabular text-muted text-xs" title={t("Then it is denied.")}>
 					{t("{time} left", { time: left })}
 				</span>
-				<Button size="small" disabled={decide.isPending} onClick={() => void say_("deny")}>
-					{t("Deny")}
-				</Button>
-				<Button size="small" look="primary" disabled={decide.isPending} onClick={() => void say_("approve")}>
-					{t("Allow")}
-				</Button>
+				{approval.inClient ? (
+					<span className="text-muted">{t("Its client asks; answer there.")}</span>
+				) : (
+					<>
+						<Button size="small" disabled={decided} onClick={() => void say_("deny")}>
+							{t("Deny")}
+						</Button>
+						<Button size="small" look="primary" disabled={decided} onClick={() => void say_("approve")}>
+							{t("Allow")}
+						</Button>
+					</>
+				)}
 			</div>
 			<JsonText text={pretty(approval.arguments)} className="max-h-60!" />
 		</Card>

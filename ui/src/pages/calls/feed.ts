@@ -188,7 +188,7 @@ export function useFeed(filters: Filters, open: ReadonlySet<string>) {
 	useEffect(() => void feed.begin(), [feed, connected]);
 	useEvents((event) => feed.onEvent(event));
 	// biome-ignore lint/correctness/useExhaustiveDependencies: a version is a change of the feed
-	const shown = useMemo(() => feed.shown(), [feed, version]);
+	const shown = useMemo(() => ({ ...feed.shown(), ready: feed.ready }), [feed, version]);
 	const rows = useMemo(() => rowsOf(shown.calls, open), [shown, open]);
 	// Where much waits for older pages, or folds, there may be less than fills the window.
 	useEffect(() => {
@@ -198,7 +198,7 @@ export function useFeed(filters: Filters, open: ReadonlySet<string>) {
 		rows,
 		calls: shown.calls,
 		fresh: shown.fresh,
-		ready: feed.ready,
+		ready: shown.ready,
 		error: feed.error,
 		history: feed.history,
 		searchedUntil: feed.searchedUntil,

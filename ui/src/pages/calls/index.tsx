@@ -6,6 +6,8 @@ import {
 	CornerDownRight,
 	Download,
 	Gauge,
+	ListFilter,
+	Plug,
 	Server,
 	Users,
 	X,
@@ -37,10 +39,21 @@ import { Approvals } from "./approvals";
 import { useFeed } from "./feed";
 import { type Field, type Filters, fields, isFiltered, listQuery, useFilters } from "./filters";
 import type { Row } from "./rows";
-import { Start } from "./start";
+import { Further, Start, useStart } from "./start";
 import { Strip } from "./strip";
 import { Tiles } from "./tiles";
-import { clientName, Outcome, outcomeTone, outcomeWord, Ticking, toolName } from "./words";
+import {
+	ages,
+	clientName,
+	Effect,
+	Outcome,
+	outcomeTone,
+	outcomeWord,
+	sinceWord,
+	Ticking,
+	toolName,
+	useWaiting,
+} from "./words";
 
 /** Calls is the first page: what is called, as it happens. */
 export default function Calls() {
@@ -50,12 +63,16 @@ export default function Calls() {
 	const params = useMemo(() => new URLSearchParams(search), [search]);
 	const filtered = isFiltered(filters);
 	const none = feed.ready && feed.calls.length === 0 && !filtered;
-	if ((none && feed.history?.on) || params.has("start"))
+	const start = useStart(feed.calls, feed.ready);
+	// Whoever sees the steps when the first call comes goes on seeing them, above the calls.
+	const [welcome, setWelcome] = useState(false);
+	if (none && start.wanted && !welcome) setWelcome(true);
+	if ((none && feed.history?.on && start.wanted) || params.has("start"))
 		return (
 			<Page title={t("Calls")} actions={!none && <LinkButton href="/calls">{t("To the calls")}</LinkButton>}>
 				<Strip history={feed.history} />
 				<Approvals waiting={params.has("waiting")} />
-				<Start called={feed.calls.length > 0} />
+				<Start called={start.called} onClose={start.wanted ? start.close : undefined} />
 			</Page>
 		);
 	return (
@@ -74,6 +91,8 @@ export default function Calls() {
 		>
 			<Strip history={feed.history} />
 			<Approvals waiting={params.has("waiting")} />
+			{start.wanted && start.known && !filtered && !welcome && <Further start={start} />}
+			{start.wanted && !filtered && welcome && <Start called={start.called} onClose={start.close} />}
 			<Tiles filters={filters} />
 			<FilterBar filters={filters} set={set} toggle={toggle} feed={feed} />
 			{feed.error !== undefined && <Problem className="mb-3" error={feed.error} retry={feed.again} />}
@@ -84,7 +103,7 @@ export default function Calls() {
 					toggle={toggle}
 					open={open}
 					setOpen={setOpen}
-					empty={<Nothing on={feed.history?.on !== false} until={feed.searchedUntil} set={set} />}
+					empty={<Nothing on={feed.history?.on !== false} none={none} until={feed.searchedUntil} set={set} />}
 				/>
 			) : (
 				feed.error === undefined && <Loading rows={12} />
@@ -118,11 +137,17 @@ const nothing: Filters = {
 	text: "",
 };
 
-function Nothing({ on, until, set }: { on: boolean; until?: string; set: Set_ }) {
+function Nothing({ on, none, until, set }: { on: boolean; none: boolean; until?: string; set: Set_ }) {
 	if (!on)
 		return (
 			<Empty title={t("Calls are not kept.")} actions={<LinkButton href="/settings">{t("Settings")}</LinkButton>}>
 				{t("The configuration says record: off. New calls are shown here while they happen.")}
+			</Empty>
+		);
+	if (none)
+		return (
+			<Empty title={t("No call yet.")} actions={<LinkButton href="/calls?start=1">{t("Getting started")}</LinkButton>}>
+				{t("Calls appear here as they happen.")}
 			</Empty>
 		);
 	return (
@@ -137,16 +162,8 @@ function Nothing({ on, until, set }: { on: boolean; until?: string; set: Set_ })
 	);
 }
 
-const ages: [string, string][] = [
-	["15m", /* t */ "Last 15 minutes"],
-	["1h", /* t */ "Last hour"],
-	["24h", /* t */ "Last 24 hours"],
-	["7d", /* t */ "Last 7 days"],
-];
-
 function Since({ filters, set }: { filters: Filters; set: Set_ }) {
-	const known = ages.find(([age]) => age === filters.since)?.[1];
-	const title = filters.since ? (known ? t(known) : t("Since {time}", { time: filters.since })) : t("Any time");
+	const title = filters.since ? sinceWord(filters.since) : t("Any time");
 	return (
 		<Menu
 			trigger={
@@ -215,15 +232,28 @@ const fieldNames: Record<Field, string> = {
 	outcome: /* t */ "outcome",
 };
 
+/** So many tools are in the menu. Others are found by a text, or on the page of a call. */
+const mostTools = 100;
+
+function shownValue(field: Field, value: string): string {
+	if (field === "outcome") return outcomeWord(value);
+	if (field === "client") return clientName({ client: value });
+	return field === "tool" ? value.replace("__", " / ") : value;
+}
+
 function FilterBar({ filters, set, toggle, feed }: { filters: Filters; set: Set_; toggle: Toggle_; feed: Feed_ }) {
 	const servers = query.useQuery("get", "/v1/servers");
 	const clients = useMemo(() => [...new Set(feed.calls.map((call) => call.client))].sort(), [feed.calls]);
+	const tools = useMemo(
+		() => [...new Set(feed.calls.map((call) => call.tool || call.method))].sort().slice(0, mostTools),
+		[feed.calls],
+	);
 	const chips = fields.flatMap((field) => filters[field].map((value) => ({ field, value })));
 	const failedOnly = filters.outcome.includes("error");
 	const values = (field: Field, all: string[]) =>
 		all.length > 0
 			? all.map((value) => ({
-					title: field === "client" ? clientName({ client: value }) : value,
+					title: shownValue(field, value),
 					hint: filters[field].includes(value) ? "✓" : undefined,
 					onSelect: () => toggle(field, value, false),
 				}))
@@ -253,6 +283,17 @@ function FilterBar({ filters, set, toggle, feed }: { filters: Filters; set: Set_
 				}
 				items={values("server", servers.data?.servers.map((server) => server.name) ?? [])}
 			/>
+			<Menu
+				align="start"
+				trigger={
+					<Toggle on={false}>
+						<Plug aria-hidden />
+						{t("tool")}
+						<ChevronDown aria-hidden />
+					</Toggle>
+				}
+				items={values("tool", tools)}
+			/>
 			<Toggle on={failedOnly} onClick={() => toggle("outcome", "error", false)}>
 				{t("failed only")}
 			</Toggle>
@@ -268,7 +309,7 @@ function FilterBar({ filters, set, toggle, feed }: { filters: Filters; set: Set_
 					</Toggle>
 				}
 				items={["", "100", "1000", "5000", "30000"].map((slowerMillis) => ({
-					title: slowerMillis ? took(Number(slowerMillis)) : t("Any duration"),
+					title: slowerMillis ? t("slower than {time}", { time: took(Number(slowerMillis)) }) : t("Any duration"),
 					hint: slowerMillis === filters.slowerMillis ? "✓" : undefined,
 					onSelect: () => set({ slowerMillis }),
 				}))}
@@ -278,15 +319,7 @@ function FilterBar({ filters, set, toggle, feed }: { filters: Filters; set: Set_
 				.map(({ field, value }) => {
 					const out = value.startsWith("!");
 					const bare = out ? value.slice(1) : value;
-					const shown =
-						field === "outcome"
-							? outcomeWord(bare)
-							: field === "client"
-								? clientName({ client: bare })
-								: field === "tool"
-									? bare.replace("__", " / ")
-									: bare;
-					const name = `${out ? `${t("not")} ` : ""}${t(fieldNames[field])}: ${shown}`;
+					const name = `${out ? `${t("not")} ` : ""}${t(fieldNames[field])}${t(": ")}${shownValue(field, bare)}`;
 					return (
 						<Toggle
 							key={`${field}=${value}`}
@@ -364,6 +397,7 @@ function CallList({
 }) {
 	const [, go] = useLocation();
 	const [selected, select] = useState<string>();
+	const waiting = useWaiting();
 	const scroller = useRef<HTMLDivElement>(null);
 	const columns = useMemo(() => {
 		const unfold = (row: Row) => {
@@ -372,10 +406,14 @@ function CallList({
 			if (!row.open) next.add(row.folded!.at(-1)!.id);
 			setOpen(next);
 		};
-		return columnsOf(toggle, unfold);
-	}, [toggle, open, setOpen]);
+		return columnsOf(toggle, unfold, waiting);
+	}, [toggle, open, setOpen, waiting]);
 	const show = useCallback(
-		(row: Row) => go(`/calls/${encodeURIComponent(row.call.id)}${search && `?${search}`}`),
+		({ call }: Row) =>
+			go(`/calls/${encodeURIComponent(call.id)}${search && `?${search}`}`, {
+				// The history does not know it before it has ended.
+				state: call.outcome ? undefined : { running: call },
+			}),
 		[go, search],
 	);
 	const more = useCallback(() => void feed.more(), [feed.more]);
@@ -392,6 +430,7 @@ function CallList({
 			onAway={feed.hold}
 			scrollRef={scroller}
 			empty={empty}
+			narrowRow={54}
 			height="max(400px, calc(100dvh - 268px))"
 		>
 			{feed.fresh > 0 && (
@@ -411,7 +450,7 @@ function CallList({
 	);
 }
 
-/** Value is something in a row that can be filtered by. */
+/** Value is something in a row that can be filtered by. It says so under the pointer. */
 function Value({
 	field,
 	value,
@@ -431,20 +470,24 @@ function Value({
 			tabIndex={-1}
 			title={t("{value}: click to see only these, with Alt to leave them out", { value: shown })}
 			onClick={(event) => toggle(field, value, event.altKey)}
-			className={cx("line decoration-dotted underline-offset-4 hover:underline", className)}
+			className={cx(
+				"group inline-flex min-w-0 items-center gap-1 rounded-sm decoration-dotted underline-offset-4 hover:bg-accent-soft hover:text-accent hover:underline",
+				className,
+			)}
 		>
-			{shown}
+			<span className="line">{shown}</span>
+			<ListFilter aria-hidden className="hidden size-3 shrink-0 group-hover:block" />
 		</button>
 	);
 }
 
-function columnsOf(toggle: Toggle_, unfold: (row: Row) => void): Column<Row>[] {
+function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnType<typeof useWaiting>): Column<Row>[] {
 	return [
 		{
 			id: "outcome",
 			title: <span className="sr-only">{t("Outcome")}</span>,
 			width: "32px",
-			cell: ({ call }) => <Outcome outcome={call.outcome} />,
+			cell: ({ call }) => <Outcome outcome={call.outcome} waiting={waiting.has(call.id)} />,
 		},
 		{
 			id: "time",
@@ -473,8 +516,8 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void): Column<Row>[] {
 			width: "minmax(0,5fr)",
 			cell: (row) => {
 				const { call, depth, folded } = row;
-				return (
-					<span className="flex min-w-0 items-center" style={{ paddingLeft: depth * 16 }}>
+				const name = (
+					<span className="flex min-w-0 items-center">
 						{depth > 0 && <CornerDownRight aria-hidden className="mr-1.5 size-3.5 shrink-0 text-faint" />}
 						{call.server && (
 							<>
@@ -488,13 +531,10 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void): Column<Row>[] {
 								<span className="mx-1 text-faint">/</span>
 							</>
 						)}
-						<Value
-							field="tool"
-							value={call.tool || call.method}
-							shown={toolName(call)}
-							toggle={toggle}
-							className="font-medium"
-						/>
+						<span className="line font-medium" title={t("Open the call")}>
+							{toolName(call)}
+						</span>
+						<Effect effect={call.effect} />
 						{folded && (
 							<button
 								type="button"
@@ -513,21 +553,32 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void): Column<Row>[] {
 						)}
 					</span>
 				);
+				return (
+					<div style={{ paddingLeft: depth * 16 }}>
+						{name}
+						<div className="line tabular text-muted text-xs md:hidden">
+							{call.outcome ? clock(call.startedAt) : waiting.has(call.id) ? t("waits for approval") : t("now")}
+							{depth === 0 && ` · ${clientName(call)}`}
+						</div>
+					</div>
+				);
 			},
 		},
 		{
 			id: "arguments",
-			title: t("Arguments"),
+			title: t("Arguments or error"),
 			width: "minmax(0,7fr)",
 			wide: true,
 			cell: ({ call }) =>
-				call.outcome && call.outcome !== "ok" ? (
+				!call.outcome && waiting.has(call.id) ? (
+					<span className="text-warn">{t("waits for approval")}</span>
+				) : call.outcome && call.outcome !== "ok" ? (
 					<span
 						className={outcomeTone(call.outcome) === "warn" ? "text-warn" : "text-bad"}
 						title={[call.error, call.arguments].filter(Boolean).join("\n")}
 					>
 						{outcomeWord(call.outcome)}
-						{call.error && `: ${call.error}`}
+						{call.error && `${t(": ")}${call.error}`}
 					</span>
 				) : (
 					<code className="text-muted text-xs" title={call.arguments}>

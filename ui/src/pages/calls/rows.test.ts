@@ -32,6 +32,7 @@ test("calls that run, that failed otherwise or of others do not fold", () => {
 	];
 	expect(shape(calls)).toEqual(["RUN-4", "RUN-3", "RUN-2", "RUN-1"]);
 	expect(shape([call(1), call(2, { alone: true }), call(3)])).toEqual(["RUN-3", "RUN-2", "RUN-1"]);
+	expect(shape([call(1), call(2, { effect: "changed" })])).toEqual(["RUN-2", "RUN-1"]);
 });
 
 test("a call that others made is below it, in the order that they began", () => {

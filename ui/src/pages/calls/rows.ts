@@ -28,6 +28,7 @@ const alike = (a: Call, b: Call): boolean =>
 	a.program === b.program &&
 	a.server === b.server &&
 	a.tool === b.tool &&
+	a.effect === b.effect &&
 	!a.alone &&
 	!b.alone;
 

@@ -1,16 +1,79 @@
 import { Check } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { api, query, refresh, type S } from "@/api/client";
-import { t, tn } from "@/lang";
+import { both, list, sentences, t, tn } from "@/lang";
+import { useSession } from "@/shell/app";
 import { Button, Card, CopyButton, complain, cx, Dialog, LinkButton, Problem, Spinner, say } from "@/ui";
+import type { Call } from "./rows";
+import { ownServers } from "./words";
 
 const ImportServers = lazy(() => import("../servers/import").then(({ ImportServers }) => ({ default: ImportServers })));
 
-/** Start is the list of what leads to the first call. It ticks itself off. */
-export function Start({ called }: { called: boolean }) {
+const stored = "genkan.start";
+
+/** useStart tells how far a newcomer is. The list of steps is wanted until all of them are
+ * done, or the person does not want to see it again. */
+export function useStart(calls: Call[], ready: boolean) {
+	const { admin } = useSession();
+	const called = useCalled(calls);
+	const [closed, setClosed] = useState(() => localStorage.getItem(stored) !== null);
+	const asked = { enabled: admin && !closed };
+	const servers = query.useQuery("get", "/v1/servers", {}, asked);
+	const connections = query.useQuery("get", "/v1/connections", {}, { ...asked, refetchInterval: 5000 });
+	const steps = [
+		ownServers(servers.data?.servers).length > 0,
+		connections.data?.connections.some((client) => client.files.some((file) => file.connected > 0)) ||
+			calls.some((call) => call.program),
+		called,
+	];
+	const done = steps.filter(Boolean).length;
+	const known = ready && servers.data !== undefined && connections.data !== undefined;
+	const close = () => {
+		localStorage.setItem(stored, "done");
+		setClosed(true);
+	};
+	// biome-ignore lint/correctness/useExhaustiveDependencies: once, when the last step is done
+	useEffect(() => {
+		if (known && done === steps.length && !closed) close();
+	}, [known, done]);
+	return { wanted: admin && !closed && done < steps.length, called, known, done, of: steps.length, close };
+}
+
+/** useCalled tells whether a client has called. Calls from these pages do not count. */
+function useCalled(calls: Call[]): boolean {
+	const { client } = useSession();
+	return calls.some((call) => call.program || call.client !== client);
+}
+
+/** Further is a line that leads back to the list of steps. */
+export function Further({ start }: { start: ReturnType<typeof useStart> }) {
 	return (
-		<div className="mx-auto mt-6 max-w-[680px] sm:mt-12">
-			<h2 className="text-xl">{t("Welcome in.")}</h2>
+		<div className="mb-3 flex flex-wrap items-center gap-2 rounded-lg bg-accent-soft px-3.5 py-1.5 text-accent">
+			<span className="flex-1 font-medium">
+				{t("Getting started: {n} of {all} steps are done.", { n: start.done, all: start.of })}
+			</span>
+			<Button size="small" look="quiet" onClick={start.close}>
+				{t("Do not show again")}
+			</Button>
+			<LinkButton size="small" href="/calls?start=1">
+				{t("Go on")}
+			</LinkButton>
+		</div>
+	);
+}
+
+/** Start is the list of what leads to the first call. It ticks itself off. */
+export function Start({ called, onClose }: { called: boolean; onClose?: () => void }) {
+	return (
+		<div className="mx-auto mt-6 mb-8 max-w-[680px] sm:mt-12">
+			<div className="flex items-start justify-between gap-3">
+				<h2 className="text-xl">{t("Welcome in.")}</h2>
+				{onClose && (
+					<Button size="small" look="quiet" onClick={onClose}>
+						{t("Do not show again")}
+					</Button>
+				)}
+			</div>
 			<p className="mt-1 mb-5 text-muted">{t("Three steps, about a minute. This list ticks itself off.")}</p>
 			<Card>
 				<ol>
@@ -70,20 +133,16 @@ function Step({
 	);
 }
 
-const listed = (names: string[]) => [...new Set(names)].join(", ");
+const listed = (names: string[]) => both(new Set(names));
 
 function Servers() {
 	const [importing, setImporting] = useState(false);
 	const servers = query.useQuery("get", "/v1/servers");
-	// Without a file of a client there is nothing to plan.
-	const found = useConnections();
-	const some = found.data?.connections.some((client) => client.files.some((file) => file.exists));
-	const plan = query.useQuery("get", "/v1/import", {}, { enabled: some === true });
-	const own = servers.data?.servers.filter((server) => server.source !== "built-in") ?? [];
+	const plan = query.useQuery("get", "/v1/import");
+	const own = ownServers(servers.data?.servers);
 	const up = own.filter((server) => server.state === "ready").length;
 	const fresh = plan.data?.servers.filter((server) => !server.known) ?? [];
 	const from = listed(fresh.flatMap((server) => server.origins.map((origin) => origin.title)));
-	const done = own.length > 0 && fresh.length === 0;
 	const add = (
 		<LinkButton href="/servers?add=1" look={fresh.length > 0 || own.length > 0 ? "plain" : "primary"}>
 			{t("Add a server")}
@@ -93,12 +152,12 @@ function Servers() {
 		<>
 			<Step
 				n={1}
-				state={done ? "done" : "now"}
+				state={own.length > 0 ? "done" : "now"}
 				title={
-					fresh.length > 0
-						? tn(fresh.length, "Import {n} server from {from}", "Import {n} servers from {from}", { from })
-						: own.length > 0
-							? tn(own.length, "{n} server is here", "{n} servers are here")
+					own.length > 0
+						? tn(own.length, "{n} server is here", "{n} servers are here")
+						: fresh.length > 0
+							? tn(fresh.length, "Import {n} server from {from}", "Import {n} servers from {from}", { from })
 							: t("Add the first server")
 				}
 				actions={
@@ -114,12 +173,11 @@ function Servers() {
 			>
 				{fresh.length > 0 ? (
 					<>
-						{fresh
-							.slice(0, 6)
-							.map((server) => server.name)
-							.join(", ")}
+						{sentences(
+							own.length > 0 && t("More could be imported from {from}:", { from }),
+							list(fresh.slice(0, 6).map((server) => server.name)),
+						)}
 						{fresh.length > 6 && " …"}
-						{own.length > 0 && ` · ${tn(own.length, "{n} server is here", "{n} servers are here")}`}
 					</>
 				) : own.length > 0 ? (
 					up === own.length ? (
@@ -143,6 +201,7 @@ function Servers() {
 
 function Connect() {
 	const connections = useConnections();
+	const servers = query.useQuery("get", "/v1/servers");
 	const all = (connections.data?.connections ?? []).map((client) => ({
 		...client,
 		file: client.files.find((file) => file.exists && !file.project) ?? client.files.find((file) => file.exists),
@@ -168,7 +227,13 @@ function Connect() {
 				<div className="flex flex-col gap-2">
 					{connections.error && <Problem error={connections.error} retry={() => void connections.refetch()} />}
 					{here.map((client) => (
-						<Client key={client.name} client={client} path={client.file!.path} primary={client === first} />
+						<Client
+							key={client.name}
+							client={client}
+							path={client.file!.path}
+							primary={client === first}
+							ready={ownServers(servers.data?.servers).length > 0}
+						/>
 					))}
 				</div>
 			}
@@ -185,10 +250,13 @@ function Client({
 	client,
 	path,
 	primary,
+	ready,
 }: {
 	client: S["ClientConnection"] & { connected: boolean };
 	path: string;
 	primary: boolean;
+	/** There are servers to connect it to. */
+	ready: boolean;
 }) {
 	const [change, setChange] = useState<S["ConnectResult"]>();
 	const [busy, setBusy] = useState(false);
@@ -216,7 +284,8 @@ function Client({
 			setChange(undefined);
 			refresh("/v1/connections", "/v1/import");
 			const failed = files.find((file) => file.problem);
-			if (failed) throw new Error(failed.problem!.error);
+			if (failed) return complain(failed.problem!.error);
+			if (!files.some(changes)) return say(unchanged(files));
 			say(t("{name} is connected. Restart it to see the change.", { name: client.title }), () => void undo());
 		});
 	return (
@@ -234,7 +303,14 @@ function Client({
 					<Button size="small" look="quiet" onClick={() => void run(async () => setChange(await ask(true)))}>
 						{t("Show the change")}
 					</Button>
-					<Button size="small" look={primary ? "primary" : "plain"} busy={busy} onClick={() => void connect()}>
+					<Button
+						size="small"
+						look={primary && ready ? "primary" : "plain"}
+						busy={busy}
+						disabled={!ready}
+						title={ready ? undefined : t("Nothing would change: import its servers first.")}
+						onClick={() => void connect()}
+					>
 						{t("Connect")}
 					</Button>
 				</>
@@ -247,7 +323,7 @@ function Client({
 					actions={
 						<>
 							<Button onClick={() => setChange(undefined)}>{t("Cancel")}</Button>
-							<Button look="primary" busy={busy} onClick={() => void connect()}>
+							<Button look="primary" busy={busy} disabled={!change.files.some(changes)} onClick={() => void connect()}>
 								{t("Connect")}
 							</Button>
 						</>
@@ -260,9 +336,23 @@ function Client({
 	);
 }
 
+const changes = (file: S["ConnectedFile"]) => ["planned", "changed", "created"].includes(file.state);
+
+/** unchanged says that connecting a client does nothing, and why. */
+const unchanged = (files: S["ConnectedFile"][]) =>
+	files.some((file) => file.notImported?.length)
+		? t("Nothing would change: import its servers first.")
+		: t("Nothing changes.");
+
 /** Change is what connecting does to the files of a client, as a diff. */
 function Change({ change }: { change: S["ConnectResult"] }) {
-	if (change.files.length === 0) return <p>{t("Nothing changes.")}</p>;
+	const { data } = query.useQuery("get", "/v1/servers");
+	const down = (data?.servers ?? []).filter((server) => server.state === "down").map((server) => server.name);
+	const broken = change.files
+		.flatMap((file) => file.entries ?? [])
+		.flatMap((entry) => entry.to.match(/(?:--only |\/mcp\/s\/)(\S+)$/)?.[1] ?? [])
+		.filter((name) => down.includes(name));
+	if (!change.files.some((file) => changes(file) || file.problem)) return <p>{unchanged(change.files)}</p>;
 	return (
 		<div className="flex flex-col gap-4">
 			{change.files.map((file) => (
@@ -270,23 +360,31 @@ function Change({ change }: { change: S["ConnectResult"] }) {
 					<code className="break-all text-muted">{file.path}</code>
 					{file.problem && <Problem className="mt-2" error={file.problem.error} />}
 					{file.state === "unchanged" && <p className="text-muted">{t("Nothing changes.")}</p>}
-					<pre className="mt-1 overflow-x-auto rounded-md border border-line py-2 text-xs">
-						{file.replaced?.map((name) => (
-							<div key={`-${name}`} className="bg-bad-soft px-3">{`- ${name}`}</div>
-						))}
-						{file.entries?.map((entry) => (
-							<div key={entry.name}>
-								<div className="px-3">{`  ${entry.name}:`}</div>
-								{entry.was && <div className="bg-bad-soft px-3">{`-   ${entry.was}`}</div>}
-								<div className="bg-ok-soft px-3">{`+   ${entry.to}`}</div>
-							</div>
-						))}
-						{file.notImported?.map((name) => (
-							<div key={`=${name}`} className="px-3 text-muted">{`  ${name}: ${t("stays as it is")}`}</div>
-						))}
-					</pre>
+					{file.diff && (
+						<pre className="mt-1 overflow-x-auto rounded-md border border-line py-2 text-xs">
+							{file.diff.map((line, at) => (
+								<div
+									// biome-ignore lint/suspicious/noArrayIndexKey: lines may be equal, and do not move
+									key={at}
+									className={cx("px-3", line[0] === "-" && "bg-bad-soft", line[0] === "+" && "bg-ok-soft")}
+								>
+									{line}
+								</div>
+							))}
+						</pre>
+					)}
+					{file.notImported && file.notImported.length > 0 && (
+						<p className="mt-1 text-muted">
+							{file.notImported.join(", ")}: {t("stays as it is")}
+						</p>
+					)}
 				</div>
 			))}
+			{broken.length > 0 && (
+				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
+					{t("Down in Genkan, so it will not work in the client either: {names}.", { names: listed(broken) })}
+				</p>
+			)}
 			<p className="text-muted">{t("The file as it is now is kept. Undo puts it back, to the byte.")}</p>
 		</div>
 	);
@@ -301,6 +399,7 @@ function FirstCall({ called }: { called: boolean }) {
 		setBusy(true);
 		try {
 			await api.POST("/v1/tools/call", { body: { name: tool!.name, parameters: {} } });
+			say(t("The test call worked. Now let a client call."));
 		} catch (error) {
 			complain(error);
 		}
@@ -315,7 +414,7 @@ function FirstCall({ called }: { called: boolean }) {
 					t("The first call has come")
 				) : (
 					<span className="flex items-center gap-2">
-						{t("Waiting for the first call")}
+						{t("Waiting for the first call of a client")}
 						<Spinner />
 					</span>
 				)

@@ -1,6 +1,7 @@
 import { query, type S } from "@/api/client";
-import { t, tn } from "@/lang";
+import { both, list, sentences, t, tn } from "@/lang";
 import { Button, complain, cx, Dot, LinkButton } from "@/ui";
+import { ownServers } from "./words";
 
 /** Strip says in a sentence what keeps servers, or the history, from working. */
 export function Strip({ history }: { history?: S["HistoryState"] }) {
@@ -9,7 +10,8 @@ export function Strip({ history }: { history?: S["HistoryState"] }) {
 	const servers = data?.servers.filter((server) => server.state !== "disabled") ?? [];
 	const needs = servers.filter((server) => server.signIn === "needed");
 	const down = servers.filter((s) => (s.state === "down" || s.state === "not responding") && s.signIn !== "needed");
-	const up = servers.filter((server) => server.state === "ready").length;
+	const own = ownServers(servers);
+	const up = own.filter((server) => server.state === "ready").length;
 	const begin = async (name: string) => {
 		try {
 			const { url } = await signIn.mutateAsync({ params: { path: { name } } });
@@ -31,10 +33,13 @@ export function Strip({ history }: { history?: S["HistoryState"] }) {
 			{needs.length + down.length > 0 && (
 				<Line tone={down.length > 0 ? "bad" : "warn"}>
 					<span>
-						{tn(servers.length, "{n} server, {up} up.", "{n} servers, {up} up.", { up })}{" "}
-						{needs.length > 0 && t("{names} needs sign-in.", { names: names(needs) })}{" "}
-						{down.length > 0 &&
-							t("{names} is down: {problem}", { names: names(down), problem: down[0]!.problem ?? down[0]!.state })}
+						{sentences(
+							tn(own.length, "{n} server, {up} up.", "{n} servers, {up} up.", { up }),
+							needs.length > 0 && t("{names} needs sign-in.", { names: names(needs) }),
+							...down.map((one) =>
+								t("{names} is down: {problem}", { names: one.name, problem: beginning(one.problem ?? one.state) }),
+							),
+						)}
 					</span>
 					{needs.length === 1 ? (
 						<Button size="small" busy={signIn.isPending} onClick={() => void begin(needs[0]!.name)}>
@@ -69,13 +74,13 @@ function Line({ tone, children }: { tone: "warn" | "bad"; children: React.ReactN
 	);
 }
 
+/** beginning is the first sentence of a problem. The server's page has all of it. */
+const beginning = (problem: string) => /^.*?(?:\.(?=\s)|。|$)/m.exec(problem)![0];
+
 const names = (servers: S["Server"][]) =>
 	servers.length > 3
 		? t("{names} and {n} more", {
-				names: servers
-					.slice(0, 3)
-					.map((s) => s.name)
-					.join(", "),
+				names: list(servers.slice(0, 3).map((s) => s.name)),
 				n: servers.length - 3,
 			})
-		: servers.map((s) => s.name).join(", ");
+		: both(servers.map((s) => s.name));

@@ -1,9 +1,10 @@
 import { useEffect, useRef } from "react";
 import { query, refresh } from "@/api/client";
 import { useEvents } from "@/api/events";
-import { number, short, t, tn } from "@/lang";
+import { currentLang, number, short, t, tn } from "@/lang";
 import { Sparkline, type Tone } from "@/ui";
 import { type Filters, sumQuery } from "./filters";
+import { sinceWord } from "./words";
 
 /** Tiles are four figures of the time that is shown, with their courses. */
 export function Tiles({ filters }: { filters: Filters }) {
@@ -19,16 +20,19 @@ export function Tiles({ filters }: { filters: Filters }) {
 	const rate = total ? total.calls / minutes : 0;
 	const failed = total?.calls ? (100 * total.errors) / total.calls : 0;
 	const p95 = total?.p95Millis ?? 0;
+	const period = sinceWord(filters.since || "1h");
 	return (
 		<section aria-label={t("Figures")} className="mb-4 grid grid-cols-2 gap-3 md:grid-cols-4">
 			<Tile
 				title={t("Calls a minute")}
+				period={period}
 				value={total && (rate >= 10 || rate === 0 ? number(Math.round(rate)) : rate.toFixed(1))}
 				beside={total && tn(total.calls, "{n} call", "{n} calls")}
 				points={steps.map((step) => step.calls)}
 			/>
 			<Tile
-				title={t("Failed")}
+				title={t("Failed or denied")}
+				period={period}
 				value={total && `${failed === 0 || failed >= 10 ? Math.round(failed) : failed.toFixed(1)}%`}
 				beside={total && tn(total.errors, "{n} call", "{n} calls")}
 				points={steps.map((step) => step.errors)}
@@ -36,19 +40,26 @@ export function Tiles({ filters }: { filters: Filters }) {
 			/>
 			<Tile
 				title={t("95% took at most")}
+				period={period}
 				value={
 					total && (p95 < 1000 ? String(p95 < 10 ? Number(p95.toFixed(1)) : Math.round(p95)) : (p95 / 1000).toFixed(1))
 				}
-				beside={p95 < 1000 ? "ms" : "s"}
+				unit={p95 < 1000 ? "ms" : t("s")}
 				points={steps.map((step) => step.p95Millis)}
 			/>
 			<Tile
 				title={t("Tokens saved")}
+				period={period}
 				value={total && short(total.tokensSaved ?? 0)}
 				beside={total && t("{n} read", { n: short(total.tokensOut) })}
 				points={steps.map((step) => step.tokensSaved)}
 				tone="ok"
 			/>
+			{filters.text && (
+				<p className="col-span-full -mt-1 text-faint text-xs">
+					{t("These figures follow the other filters, but not the text.")}
+				</p>
+			)}
 		</section>
 	);
 }
@@ -68,13 +79,17 @@ function useFresh(): void {
 
 function Tile({
 	title,
+	period,
 	value,
+	unit,
 	beside,
 	points,
 	tone,
 }: {
 	title: string;
+	period: string;
 	value?: string;
+	unit?: string;
 	beside?: string;
 	points: number[];
 	tone?: Tone;
@@ -82,11 +97,15 @@ function Tile({
 	return (
 		<div className="relative h-[74px] overflow-hidden rounded-lg border border-line bg-surface px-3.5 pt-3">
 			<Sparkline points={points} tone={tone} className="absolute right-0 bottom-0 h-9 w-[45%]" />
-			<div className="line relative text-muted text-xs">{title}</div>
+			<div className="line relative text-muted text-xs" title={`${title} · ${period}`}>
+				{title} <span className="text-faint">· {period}</span>
+			</div>
 			<div className="tabular relative font-semibold text-xl tracking-[-.02em]">
 				{value}
-				{value !== undefined && beside && (
-					<span className="ml-1 font-medium text-faint text-xs tracking-normal">{beside}</span>
+				{value !== undefined && (unit ?? beside) && (
+					<span className="ml-1 font-medium text-faint text-xs tracking-normal">
+						{unit ?? (currentLang() === "ja" ? `（${beside}）` : beside)}
+					</span>
 				)}
 			</div>
 		</div>

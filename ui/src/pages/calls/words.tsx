@@ -1,6 +1,10 @@
-import { useEffect, useState } from "react";
+import { Workflow } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { query, type S } from "@/api/client";
 import { t, took } from "@/lang";
-import { Dot, Spinner, type Tone } from "@/ui";
+import { term } from "@/lang/terms";
+import { useSession } from "@/shell/app";
+import { cx, Dot, Spinner, type Tone } from "@/ui";
 
 /** clientName is what people call a client. */
 export function clientName({ client, program }: { client: string; program?: string }): string {
@@ -9,10 +13,35 @@ export function clientName({ client, program }: { client: string; program?: stri
 	return client;
 }
 
+/** ownServers are the servers that people have added and not turned off. Parts of Genkan
+ * itself do not count. */
+export const ownServers = (servers: S["Server"][] = []): S["Server"][] =>
+	servers.filter((server) => server.source !== "built-in" && server.state !== "disabled");
+
+export const ages: [string, string][] = [
+	["15m", /* t */ "Last 15 minutes"],
+	["1h", /* t */ "Last hour"],
+	["24h", /* t */ "Last 24 hours"],
+	["7d", /* t */ "Last 7 days"],
+];
+
+/** sinceWord says from when on something is counted. */
+export function sinceWord(since: string): string {
+	const known = ages.find(([age]) => age === since)?.[1];
+	return known ? t(known) : t("Since {time}", { time: since });
+}
+
 /** toolName is a tool's name without its server's. */
 export function toolName({ server, tool, method }: { server?: string; tool?: string; method?: string }): string {
-	const name = tool || method || "";
+	const name = tool || term(method);
 	return server && name.startsWith(`${server}__`) ? name.slice(server.length + 2) : name;
+}
+
+/** useWorkflowName finds what people call a workflow. */
+export function useWorkflowName(): (id: string) => string {
+	const { admin } = useSession();
+	const { data } = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	return (id) => data?.workflows.find((workflow) => workflow.id === id)?.name || id;
 }
 
 const words: Record<string, string> = {
@@ -38,12 +67,41 @@ export const outcomeWord = (outcome?: string): string => (outcome ? t(words[outc
 export const outcomeTone = (outcome?: string): Tone =>
 	outcome === "ok" ? "ok" : outcome === "denied" || outcome === "canceled" ? "warn" : "bad";
 
+/** useWaiting are the ids of the calls that wait for a person. */
+export function useWaiting(): ReadonlySet<string | undefined> {
+	const { data } = query.useQuery("get", "/v1/approvals");
+	return useMemo(() => new Set(data?.approvals.map((approval) => approval.call)), [data]);
+}
+
 /** Outcome is how a call went, as a dot that says so. */
-export function Outcome({ outcome }: { outcome?: string }) {
+export function Outcome({ outcome, waiting }: { outcome?: string; waiting?: boolean }) {
 	if (outcome) return <Dot tone={outcomeTone(outcome)} title={outcomeWord(outcome)} />;
+	if (waiting) return <Dot tone="warn" title={t("waits for approval")} />;
 	return (
 		<span role="img" aria-label={t("running")} title={t("running")} className="inline-flex">
 			<Spinner />
+		</span>
+	);
+}
+
+const effects: Record<string, string> = {
+	denied: /* t */ "A workflow denied it",
+	changed: /* t */ "A workflow changed it",
+	would_deny: /* t */ "A workflow in shadow would have denied it",
+	would_change: /* t */ "A workflow in shadow would have changed it",
+};
+
+/** Effect is a mark for what workflows did to a call. */
+export function Effect({ effect }: { effect?: string }) {
+	const title = effect && effects[effect];
+	if (!title) return null;
+	return (
+		<span role="img" aria-label={t(title)} title={t(title)} className="ml-1.5 inline-flex shrink-0">
+			<Workflow
+				aria-hidden
+				className={cx("size-3.5", effect.startsWith("would") ? "text-faint" : "text-warn")}
+				strokeWidth={2.25}
+			/>
 		</span>
 	);
 }

@@ -1,7 +1,7 @@
 import { ChevronDown, Gauge, Server, Users, Wrench, ZoomOut } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { query, type S } from "@/api/client";
-import { clock, number, short, t, tn, took } from "@/lang";
+import { clock, list, number, short, t, tn, took } from "@/lang";
 import {
 	Button,
 	Card,
@@ -77,7 +77,7 @@ function Ranges({ view, days }: { view: View; days?: number }) {
 				</>
 			)}
 			<fieldset className="flex overflow-hidden rounded-md border border-line-strong">
-				<legend className="sr-only">{t("Time")}</legend>
+				<legend className="sr-only">{t("Period")}</legend>
 				{ranges.map(([since, title]) => {
 					const on = !span && since === filters.since;
 					return (
@@ -162,14 +162,14 @@ function Filter({
 	onChange: (values: string[]) => void;
 }) {
 	const on = now.length > 0;
-	const words = now.map((one) => (one.startsWith("!") ? `${t("not")} ${shown(one.slice(1))}` : shown(one))).join(", ");
+	const words = list(now.map((one) => (one.startsWith("!") ? `${t("not")} ${shown(one.slice(1))}` : shown(one))));
 	return (
 		<Menu
 			align="start"
 			trigger={
 				<Toggle on={on} className="max-w-72">
 					{icon}
-					<span className="line">{on ? `${title}: ${words}` : title}</span>
+					<span className="line">{on ? `${title}${t(": ")}${words}` : title}</span>
 					<ChevronDown aria-hidden />
 				</Toggle>
 			}
@@ -269,7 +269,7 @@ function Courses({ series, total, view }: { series: S["CallSeries"]; total: S["C
 					p95: took(total.p95Millis),
 				})}
 				lines={data.latency}
-				format={took}
+				format={millis}
 			/>
 			<Plot
 				{...common}
@@ -285,6 +285,9 @@ function Courses({ series, total, view }: { series: S["CallSeries"]; total: S["C
 		</div>
 	);
 }
+
+/** millis is took, exact enough for the ticks between 1 and 10 ms. */
+const millis = (n: number) => (n > 1 && n < 10 && n % 1 > 0.01 ? `${n.toFixed(1)} ms` : took(n));
 
 const sums: Record<string, (sum: S["CallSum"]) => number> = {
 	calls: (sum) => sum.calls,
@@ -337,14 +340,14 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 		{
 			id: "server",
 			title: t("Server"),
-			width: "minmax(0,160px)",
+			width: "minmax(0,120px)",
 			wide: true,
 			cell: (sum) => <span className="text-muted">{sum.server}</span>,
 		},
-		{ ...head("calls", t("Calls")), width: "76px", cell: (sum) => number(sum.calls) },
+		{ ...head("calls", t("Calls")), width: "92px", cell: (sum) => number(sum.calls) },
 		{
-			...head("errors", t("Failed")),
-			width: "80px",
+			...head("errors", t("Failure rate")),
+			width: "116px",
 			cell: (sum) => (
 				<span className={sum.errors ? "text-bad" : "text-faint"} title={number(sum.errors)}>
 					{share(sum.errors, sum.calls)}
@@ -355,7 +358,7 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 		{ ...head("p95", "p95"), width: "84px", cell: (sum) => took(sum.p95Millis) },
 		{
 			...head("tokens", t("Tokens in / out")),
-			width: "144px",
+			width: "132px",
 			wide: true,
 			cell: (sum) => (
 				<span className="text-muted">
@@ -377,7 +380,7 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 		{
 			id: "open",
 			title: <span className="sr-only">{t("Calls")}</span>,
-			width: "112px",
+			width: "96px",
 			right: true,
 			wide: true,
 			cell: (sum) => (

@@ -52,6 +52,9 @@ const ticks: uPlot.Axis.DynamicValues = (_, splits, __, ___, step) => {
 	});
 };
 
+// 2.5 ms would be written as 3 ms.
+const round = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** (i - 1))).flat();
+
 /** Plot is a chart over time. Dragging chooses a span; a double click goes back. Its
  * sentence says the same to those who do not see it. */
 export function Plot({
@@ -112,6 +115,7 @@ export function Plot({
 						ticks: { show: false },
 						size: 60,
 						space: 36,
+						incrs: round,
 						values: (_, splits) => splits.map((v) => latest.current.format(v)),
 					},
 				],

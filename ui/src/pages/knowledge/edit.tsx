@@ -3,6 +3,7 @@ import { type ReactNode, useCallback, useId, useState } from "react";
 import { useLocation } from "wouter";
 import { query, type S } from "@/api/client";
 import { t } from "@/lang";
+import { statusWord } from "@/lang/terms";
 import { Button, Chip, composing, Field, Input, Problem, Select, say, TextArea } from "@/ui";
 import { useUnsaved } from "@/ui/leave";
 import {
@@ -23,7 +24,7 @@ import {
 } from "./drafts";
 import { ItemPicker } from "./picker";
 import { useTypes } from "./types";
-import { priorities } from "./words";
+import { priorities, priorityOf } from "./words";
 
 /** edit opens the editor for an item. */
 export const edit = (item: S["Item"]): void => begin(refOf(item), fieldsOf(item), item.updated_at);
@@ -129,6 +130,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 			add.mutate({ body }, { onSuccess: done });
 		}
 	};
+	const usual = statuses.data?.statuses.find((one) => !one.closed)?.name;
 	const known = statuses.data?.statuses.map((one) => one.name) ?? [];
 	return (
 		<Editing
@@ -180,16 +182,18 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 			<div className="grid gap-4 sm:grid-cols-2">
 				<Field label={t("Status")} error={wrong.status}>
 					<Select value={now.status} onChange={(event) => set({ status: event.target.value })}>
-						{!item && <option value="">{t("The usual one")}</option>}
-						{now.status && !known.includes(now.status) && <option>{now.status}</option>}
+						{!item && <option value="">{t("Usual ({name})", { name: statusWord(usual ?? "") })}</option>}
+						{now.status && !known.includes(now.status) && <option value={now.status}>{now.status}</option>}
 						{known.map((name) => (
-							<option key={name}>{name}</option>
+							<option key={name} value={name}>
+								{statusWord(name)}
+							</option>
 						))}
 					</Select>
 				</Field>
 				<Field label={t("Priority")} error={wrong.priority}>
 					<Select value={now.priority} onChange={(event) => set({ priority: event.target.value })}>
-						{!item && <option value="">{t("The usual one")}</option>}
+						{!item && <option value="">{t("Usual ({name})", { name: priorityOf("MEDIUM") })}</option>}
 						{Object.entries(priorities).map(([value, { title }]) => (
 							<option key={value} value={value}>
 								{t(title)}

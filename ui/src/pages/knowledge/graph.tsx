@@ -13,10 +13,13 @@ import {
 } from "@xyflow/react";
 import { ExternalLink, Maximize, Plus, X } from "lucide-react";
 import { createContext, use, useEffect, useMemo, useRef, useState } from "react";
-import { Link, useSearchParams } from "wouter";
+import { Link } from "wouter";
 import { query, type S } from "@/api/client";
 import { currentLang, t, tn } from "@/lang";
+import { statusWord } from "@/lang/terms";
+import { useAddress } from "@/shell/address";
 import { Button, cx, Loading, Problem, Rich } from "@/ui";
+import { most, around as relatedTo } from "./around";
 import { hrefOf, refOf } from "./drafts";
 import { edgeKey, joined, type Place, placed, size } from "./layout";
 import { ItemPicker } from "./picker";
@@ -26,8 +29,7 @@ import "../workflow/canvas.css";
 type Summary = S["ItemSummary"];
 type ItemNode = RFNode<{ item: Summary }, "item">;
 
-// How many relations of an item are drawn, and how long a path may be.
-const most = 30;
+// How long a path may be.
 const longest = 10;
 
 type Hands = {
@@ -106,7 +108,7 @@ const nodeTypes = { item: Node };
 /** Graph draws what is around an item, and further when it is asked to; and the shortest
  * path to another item. The list beside it says the same in words. */
 export default function Graph({ center }: { center: string }) {
-	const [params, setParams] = useSearchParams();
+	const [params, setParams] = useAddress();
 	const to = params.get("to") ?? "";
 	const setTo = (ref: string) =>
 		setParams(
@@ -123,9 +125,7 @@ export default function Graph({ center }: { center: string }) {
 	const anchor = useRef(center);
 	const expanded = useMemo(() => [center, ...more], [center, more]);
 	const around = useQueries({
-		queries: expanded.map((ref) =>
-			query.queryOptions("get", "/v1/items/{ref}/related", { params: { path: { ref }, query: { max_results: most } } }),
-		),
+		queries: expanded.map(relatedTo),
 		combine: (all) => ({
 			data: all.flatMap((one) => (one.data ? [one.data] : [])),
 			busy: all.some((one) => one.isPending),
@@ -271,7 +271,7 @@ export default function Graph({ center }: { center: string }) {
 						<section aria-label={t("Selected")} className="flex flex-col gap-2 border-line border-b p-3">
 							<div className="break-words font-medium">{chosen.title}</div>
 							<div className="text-faint text-xs">
-								{refOf(chosen)} · {chosen.status}
+								{refOf(chosen)} · {statusWord(chosen.status)}
 								{chosen.tags.map((tag) => ` · #${tag}`)}
 							</div>
 							<div className="flex flex-wrap gap-2">
@@ -350,7 +350,7 @@ function PathTo({
 			{items && (
 				<ol aria-label={t("Path")} className="ml-1 border-accent border-l-2">
 					{items.map((item) => (
-						<li key={item.id} className="py-0.5 pl-3">
+						<li key={item.id} className="wrap-anywhere py-0.5 pl-3">
 							<Link href={hrefOf(refOf(item))} className="hover:underline">
 								{item.title}
 							</Link>
@@ -391,7 +391,7 @@ function Around({ drawing, hands }: { drawing: ReturnType<typeof joined>; hands:
 						>
 							<span className="line block">{item.title}</span>
 							<span className="line block text-muted text-xs">
-								{ref} · {tn(away, "{n} relation away", "{n} relations away")}
+								{ref} · {away === 1 ? t("related directly") : t("{n} relations away", { n: away })}
 							</span>
 						</button>
 						{!hands.expanded.includes(ref) && <Expand item={item} expand={hands.expand} />}

@@ -1,10 +1,13 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { BookOpen, Plus, SearchX } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
-import { useLocation, useParams, useSearchParams } from "wouter";
+import { useEffect, useMemo, useRef, useState } from "react";
+import { useLocation, useParams } from "wouter";
 import { api, query, type S } from "@/api/client";
 import { useEvents } from "@/api/events";
 import { ago, t, tn, whole } from "@/lang";
+import { statusWord } from "@/lang/terms";
+import { useAddress } from "@/shell/address";
+import { useSession } from "@/shell/app";
 import {
 	Button,
 	Card,
@@ -22,6 +25,7 @@ import {
 	Select,
 	Tabs,
 } from "@/ui";
+import { WhoHasKnowledge } from "../clients/connect";
 import { again, hrefOf, isChanged, refOf, useDrafts } from "./drafts";
 import { Edit, startNew } from "./edit";
 import { Item } from "./item";
@@ -112,7 +116,7 @@ const filterNames = ["q", "type", "status", "tag"] as const;
 
 function Items({ reference, make }: { reference: string; make: () => void }) {
 	const [, go] = useLocation();
-	const [params, setParams] = useSearchParams();
+	const [params, setParams] = useAddress();
 	const [selected, select] = useState<string>();
 	const [q, type, status, tag] = filterNames.map((name) => params.get(name) ?? "") as [string, string, string, string];
 	const graph = params.get("view") === "graph" && reference !== "";
@@ -147,10 +151,12 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 		},
 		getNextPageParam: (page) => page.next_offset,
 		placeholderData: keepPreviousData,
+		structuralSharing: false, // it would compare all pages whenever one is added
 	});
-	const rows: Row[] | undefined = pages.data?.pages.flatMap<Row>((page) => page.items);
+	const rows = useMemo(() => pages.data?.pages.flatMap<Row>((page) => page.items), [pages.data]);
 	const first = pages.data?.pages[0];
 	const base = useKnowledge();
+	const { admin } = useSession();
 	const nothing = rows?.length === 0 && !filtered && !(base && base.items > 0);
 
 	const filters = new URLSearchParams(
@@ -161,28 +167,31 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 
 	if (nothing && reference === "")
 		return (
-			<Card>
-				<Empty
-					icon={<BookOpen />}
-					title={t("Nothing is remembered yet")}
-					actions={
-						<>
-							<Button look="primary" onClick={make}>
-								<Plus />
-								{t("Make the first item")}
-							</Button>
-							<CopyButton
-								label={t("Copy a prompt for the agent")}
-								text={t("Remember that … Keep it in the knowledge base of Genkan.")}
-							/>
-						</>
-					}
-				>
-					{t(
-						"Here agents and people keep what is worth remembering across conversations: notes, decisions, issues, documents.",
-					)}
-				</Empty>
-			</Card>
+			<>
+				{admin && <WhoHasKnowledge />}
+				<Card>
+					<Empty
+						icon={<BookOpen />}
+						title={t("Nothing is remembered yet")}
+						actions={
+							<>
+								<Button look="primary" onClick={make}>
+									<Plus />
+									{t("Make the first item")}
+								</Button>
+								<CopyButton
+									label={t("Copy a prompt for the agent")}
+									text={t("Remember that … Keep it in the knowledge base of Genkan.")}
+								/>
+							</>
+						}
+					>
+						{t(
+							"Here agents and people keep what is worth remembering across conversations: notes, decisions, issues, documents.",
+						)}
+					</Empty>
+				</Card>
+			</>
 		);
 	const list = rows ? (
 		<List
@@ -201,13 +210,13 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 			empty={
 				<Empty
 					icon={<SearchX />}
-					title={filtered ? t("No item fits") : t("All items are closed")}
+					title={filtered ? t("No item fits") : nothing ? t("Nothing is remembered yet") : t("All items are closed")}
 					actions={
 						filtered ? (
 							<LinkButton href={reference ? hrefOf(reference) : "/knowledge"} onClick={() => setText("")}>
 								{t("Show all")}
 							</LinkButton>
-						) : (
+						) : nothing ? undefined : (
 							<Button onClick={() => set("status", "any")}>{t("Show closed items")}</Button>
 						)
 					}
@@ -226,6 +235,7 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 			className={cx("grid items-start gap-4", reference && !graph && "md:grid-cols-[minmax(280px,2fr)_minmax(0,3fr)]")}
 		>
 			<div className={cx("min-w-0", reference && (graph ? "hidden" : "max-md:hidden"))}>
+				{admin && !reference && <WhoHasKnowledge />}
 				<div className="mb-2 flex flex-wrap items-center gap-2">
 					<SearchBox
 						className={cx("w-full", !reference && "sm:w-96")}
@@ -290,9 +300,11 @@ function Filters({
 		>
 			<option value="">{first}</option>
 			{name === "status" && !any && <option value="any">{t("Closed, too")}</option>}
-			{value && value !== "any" && !options.includes(value) && <option>{value}</option>}
+			{value && value !== "any" && !options.includes(value) && <option value={value}>{value}</option>}
 			{options.map((one) => (
-				<option key={one}>{one}</option>
+				<option key={one} value={one}>
+					{name === "status" ? statusWord(one) : one}
+				</option>
 			))}
 		</Select>
 	);
@@ -335,9 +347,15 @@ function Title({ row }: { row: Row }) {
 	);
 }
 
+/** plain is a piece of Markdown without the signs at the beginning of lines. */
+const plain = (text: string): string => text.replace(/(^|\s)(?:#{1,6}|>|[-*+]|\d+\.)\s+/g, "$1");
+
 /** Snippet is a piece of a text with the words of the search between asterisks. */
 function Snippet({ text }: { text: string }) {
-	return text.split("**").map((part, i) =>
+	const parts = plain(text).split("**");
+	// The column is narrow, and the words that were found are what matters.
+	if (parts.length > 1 && parts[0]!.length > 24) parts[0] = `…${parts[0]!.slice(-20)}`;
+	return parts.map((part, i) =>
 		i % 2 === 1 ? (
 			// biome-ignore lint/suspicious/noArrayIndexKey: parts of one text stay in their order
 			<b key={i} className="text-text">
@@ -360,7 +378,11 @@ const status = (): Column<Row> => ({
 	id: "status",
 	title: t("Status"),
 	width: "112px",
-	cell: (row) => <span className="text-muted">{row.status}</span>,
+	cell: (row) => (
+		<span data-term className="text-muted" title={row.status}>
+			{statusWord(row.status)}
+		</span>
+	),
 });
 
 const narrow = (): Column<Row>[] => [title(), status()];
@@ -384,7 +406,7 @@ const wide = (searching: boolean): Column<Row>[] => [
 		: []),
 	{
 		id: "ref",
-		title: t("Name"),
+		title: t("ID"),
 		width: "152px",
 		wide: true,
 		cell: (row) => <code className="text-muted">{refOf(row)}</code>,

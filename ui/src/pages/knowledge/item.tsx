@@ -1,8 +1,10 @@
 import { ArrowLeft, Ellipsis, FileQuestion, Pencil, Trash2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
-import { Link, useLocation, useSearchParams } from "wouter";
-import { Failure, query, type S } from "@/api/client";
-import { ago, t, whole } from "@/lang";
+import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { Failure, queries, query, type S } from "@/api/client";
+import { ago, currentLang, t, whole } from "@/lang";
+import { statusWord } from "@/lang/terms";
+import { useAddress } from "@/shell/address";
 import {
 	Button,
 	Chip,
@@ -17,18 +19,32 @@ import {
 	say,
 	Tabs,
 } from "@/ui";
+import { around } from "./around";
 import { again, drop, hrefOf, refOf, useDrafts } from "./drafts";
 import { Edit, edit } from "./edit";
 import { priorities, priorityOf, useClosed } from "./words";
 
 const Markdown = lazy(() => import("@/ui/markdown"));
-const Graph = lazy(() => import("./graph"));
+
+/** useGraph is the drawing, loaded with the item and not after it. It is no lazy component:
+ * React holds those back for 300 ms after the page itself was one. */
+function useGraph(wanted: boolean, reference: string): ComponentType<{ center: string }> | undefined {
+	const [Graph, set] = useState<ComponentType<{ center: string }>>();
+	useEffect(() => {
+		if (!wanted) return;
+		void queries.prefetchQuery(around(reference));
+		import("./graph").then((module) => set(() => module.default), complain);
+	}, [wanted, reference]);
+	return Graph;
+}
 
 export type View = "text" | "graph";
 
 /** Item is one item: its text, its surroundings as a graph, or its form. */
 export function Item({ reference, back }: { reference: string; back: string }) {
 	const [, go] = useLocation();
+	const [params] = useAddress();
+	const graph = useGraph(params.get("view") === "graph", reference);
 	const item = query.useQuery("get", "/v1/items/{ref}", { params: { path: { ref: reference } } });
 	const editing = useDrafts((state) => item.data && state.drafts[refOf(item.data)] !== undefined);
 	const missing = item.error instanceof Failure && (item.error.status === 404 || item.error.status === 400);
@@ -45,12 +61,22 @@ export function Item({ reference, back }: { reference: string; back: string }) {
 	if (item.error && !item.data) return <Problem className="m-4" error={item.error} retry={() => void item.refetch()} />;
 	if (!item.data) return <Loading />;
 	if (editing) return <Edit key={reference} id={refOf(item.data)} item={item.data} />;
-	return <Shown key={refOf(item.data)} item={item.data} back={back} gone={() => go(back)} />;
+	return <Shown key={refOf(item.data)} item={item.data} Graph={graph} back={back} gone={() => go(back)} />;
 }
 
-function Shown({ item, back, gone }: { item: S["Item"]; back: string; gone: () => void }) {
+function Shown({
+	item,
+	Graph,
+	back,
+	gone,
+}: {
+	item: S["Item"];
+	Graph: ReturnType<typeof useGraph>;
+	back: string;
+	gone: () => void;
+}) {
 	const ref = refOf(item);
-	const [params, setParams] = useSearchParams();
+	const [params, setParams] = useAddress();
 	const [asks, setAsks] = useState(false);
 	const view: View = params.get("view") === "graph" ? "graph" : "text";
 	const closed = useClosed();
@@ -88,8 +114,14 @@ function Shown({ item, back, gone }: { item: S["Item"]; back: string; gone: () =
 						{ref}
 						<CopyButton text={ref} />
 					</span>
-					<Chip tone={closed(item.status) ? "idle" : "ok"}>{item.status}</Chip>
-					<Chip tone={priorities[item.priority]?.tone}>{priorityOf(item.priority)}</Chip>
+					<Chip tone={closed(item.status) ? "idle" : "ok"} data-term title={item.status}>
+						{statusWord(item.status)}
+					</Chip>
+					<Chip tone={priorities[item.priority]?.tone}>
+						{currentLang() === "ja"
+							? t("Priority: {name}", { name: priorityOf(item.priority) })
+							: priorityOf(item.priority)}
+					</Chip>
 					{item.tags.map((tag) => (
 						<Link key={tag} href={`/knowledge?tag=${encodeURIComponent(tag)}`} title={t("All with this tag")}>
 							<Chip className="hover:text-text">#{tag}</Chip>
@@ -119,13 +151,7 @@ function Shown({ item, back, gone }: { item: S["Item"]; back: string; gone: () =
 					}
 				/>
 			</div>
-			{view === "graph" ? (
-				<Suspense fallback={<Loading />}>
-					<Graph center={ref} />
-				</Suspense>
-			) : (
-				<Text item={item} />
-			)}
+			{view === "graph" ? Graph ? <Graph center={ref} /> : <Loading /> : <Text item={item} />}
 			{asks && (
 				<Confirm
 					title={t("Delete {ref}?", { ref })}

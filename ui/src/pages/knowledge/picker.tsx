@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from "react";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 import { query, type S } from "@/api/client";
 import { t } from "@/lang";
 import { composing, cx, Input } from "@/ui";
@@ -52,6 +52,15 @@ export function ItemPicker({
 		(one, i) => !without.includes(refOf(one)) && all.findIndex((other) => other.id === one.id) === i,
 	);
 	const shown = open && text.trim() !== "";
+	// Where it would leave the card, the list opens upwards.
+	const box = useRef<HTMLDivElement>(null);
+	const [up, setUp] = useState(false);
+	useLayoutEffect(() => {
+		if (!shown || !box.current) return;
+		const at = box.current.getBoundingClientRect();
+		const card = box.current.closest('[role="form"]')?.parentElement?.getBoundingClientRect();
+		setUp(Math.min(card?.bottom ?? innerHeight, innerHeight) - at.bottom < 300 && at.top > 300);
+	}, [shown]);
 	const pick = (item: Summary | undefined) => {
 		if (!item) return;
 		onPick(item);
@@ -59,7 +68,7 @@ export function ItemPicker({
 		setAt(0);
 	};
 	return (
-		<div className={cx("relative min-w-0", className)}>
+		<div ref={box} className={cx("relative min-w-0", className)}>
 			<Input
 				role="combobox"
 				aria-label={label}
@@ -95,7 +104,8 @@ export function ItemPicker({
 				role="listbox"
 				aria-label={label}
 				className={cx(
-					"absolute inset-x-0 top-9 z-20 max-h-72 overflow-auto rounded-lg border border-line bg-surface p-1 shadow-card",
+					"absolute inset-x-0 z-20 max-h-72 overflow-auto rounded-lg border border-line bg-surface p-1 shadow-card",
+					up ? "bottom-9" : "top-9",
 					!shown && "hidden",
 				)}
 			>

@@ -1,12 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, MoreHorizontal, Pencil, Play, Power, RotateCw, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { useLocation, useParams, useSearchParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { api, query, refresh, type S } from "@/api/client";
-import { ago, clock, number, t, tn, took, whole } from "@/lang";
-import { AddServer, TestResult } from "@/pages/servers/add";
+import { ago, clock, list, number, sentences, t, tn, took, whole } from "@/lang";
+import { AddServer } from "@/pages/servers/add";
 import { Findings } from "@/pages/servers/findings";
-import { runs, stateOf } from "@/pages/servers/state";
+import { moves, runs, stateOf } from "@/pages/servers/state";
+import { Tried, useTrial } from "@/pages/servers/try";
+import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/app";
 import {
 	Button,
@@ -37,15 +39,20 @@ type Part = "tools" | "log" | "changes" | "definition";
 export default function Server() {
 	const name = decodeURIComponent(useParams<{ name: string }>().name);
 	const [, go] = useLocation();
-	const [params, setParams] = useSearchParams();
+	const [params, setParams] = useAddress();
 	const { admin } = useSession();
-	const server = query.useQuery("get", "/v1/servers/{name}", { params: { path: { name } } });
-	const test = query.useMutation("post", "/v1/servers/{name}/test");
+	const server = query.useQuery(
+		"get",
+		"/v1/servers/{name}",
+		{ params: { path: { name } } },
+		{ refetchInterval: ({ state }) => moves(state.data && [state.data]) },
+	);
+	const trial = useTrial();
 	const restart = query.useMutation("post", "/v1/servers/{name}/restart");
 	const change = query.useMutation("patch", "/v1/servers/{name}");
 	const remove = query.useMutation("delete", "/v1/servers/{name}");
 	const signIn = query.useMutation("post", "/v1/servers/{name}/sign-in");
-	const [asked, ask] = useState<"remove" | "change" | null>(null);
+	const [asked, ask] = useState<"remove" | "change" | null>(params.has("change") ? "change" : null);
 	const path = { params: { path: { name } } };
 	const part = (params.get("part") as Part | null) ?? "tools";
 	const again = () => refresh("/v1/servers", "/v1/servers/{name}", "/v1/servers/{name}/log", "/v1/tools", "/v1/doctor");
@@ -69,6 +76,8 @@ export default function Server() {
 				const { tone, word } = stateOf(one);
 				const own = one.source !== "built-in";
 				const off = one.state === "disabled";
+				// A problem is told once: what a trial says is newer.
+				const tried = trial.since !== undefined || trial.error !== undefined || trial.result !== undefined;
 				return (
 					<Page
 						title={one.name}
@@ -93,9 +102,16 @@ export default function Server() {
 											{one.signIn === "needed" ? t("Sign in") : t("Sign in again")}
 										</Button>
 									)}
-									<Button busy={test.isPending} onClick={() => test.mutate(path, { onSettled: again })}>
+									<Button
+										disabled={trial.since !== undefined}
+										onClick={() =>
+											void trial
+												.start(async (signal) => (await api.POST("/v1/servers/{name}/test", { ...path, signal })).data!)
+												.then(again)
+										}
+									>
 										<Play />
-										{t("Try it")}
+										{t("Test it")}
 									</Button>
 									{!off && (
 										<Button
@@ -136,14 +152,17 @@ export default function Server() {
 						<p className="mb-4 max-w-[860px] text-[15px] text-muted leading-6">
 							<Sentence server={one} />
 						</p>
-						{one.problem && <Problem className="mb-4" error={one.problem} />}
-						{admin && <Findings about={`server/${one.name}`} />}
-						{test.error && <Problem className="mb-4" error={test.error} />}
-						{test.data && (
-							<div className="mb-4">
-								<TestResult result={test.data} />
-							</div>
-						)}
+						<Tried trial={trial} className="mb-4" />
+						{!tried &&
+							(admin ? (
+								<Findings
+									about={`server/${one.name}`}
+									instead={<Trouble server={one} />}
+									onChange={() => ask("change")}
+								/>
+							) : (
+								<Trouble server={one} />
+							))}
 						<Tabs<Part>
 							label={t("About the server")}
 							className="mb-4"
@@ -167,9 +186,10 @@ export default function Server() {
 							<Card>
 								<Cap>
 									{one.source === "file"
-										? t("Declared in the configuration file, and changed there")
+										? t("Declared in {place}; secrets are hidden", { place: one.declaredIn ?? "genkan.yaml" })
 										: t("Kept in the database; secrets are hidden")}
 								</Cap>
+								{one.fixed && <p className="border-line border-b px-4 py-3 text-muted">{one.fixed}</p>}
 								<Json value={one.definition} />
 							</Card>
 						)}
@@ -192,11 +212,12 @@ export default function Server() {
 									})
 								}
 							>
-								{tn(
-									one.tools,
-									"Its tool disappears for all clients. Its secrets are deleted with it.",
-									"Its {n} tools disappear for all clients. Its secrets are deleted with it.",
-								)}
+								{tn(one.tools, "Its tool disappears for all clients.", "Its {n} tools disappear for all clients.")}{" "}
+								{one.source === "file"
+									? t("It is taken out of {file}. Its secrets stay in the vault.", {
+											file: one.declaredIn ?? "genkan.yaml",
+										})
+									: t("Its secrets are deleted with it.")}
 							</Confirm>
 						)}
 					</Page>
@@ -204,6 +225,18 @@ export default function Server() {
 			}}
 		</Loaded>
 	);
+}
+
+/** Trouble is why a server is not ready. A start that is within its time is no problem. */
+function Trouble({ server }: { server: S["Server"] }) {
+	if (!server.problem) return null;
+	if (server.state === "starting")
+		return (
+			<p role="status" className="mb-4 rounded-lg bg-sunken px-4 py-3 text-muted">
+				{server.problem}
+			</p>
+		);
+	return <Problem className="mb-4" error={server.problem} />;
 }
 
 function Sentence({ server: s }: { server: S["Server"] }) {
@@ -221,7 +254,10 @@ function Sentence({ server: s }: { server: S["Server"] }) {
 			{s.startMs !== undefined && ` · ${t("started in {time}", { time: took(s.startMs) })}`}
 			{s.protocolVersion && ` · MCP ${s.protocolVersion}`}
 			{s.processId ? ` · ${t("process {id}", { id: s.processId })}` : ""}
-			{s.nextTry && s.state === "down" && ` · ${t("next try at {time}", { time: clock(s.nextTry) })}`}
+			{s.nextTry &&
+				s.state === "down" &&
+				Date.parse(s.nextTry) > Date.now() &&
+				` · ${t("next try at {time}", { time: clock(s.nextTry) })}`}
 		</>
 	);
 }
@@ -270,6 +306,7 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 							<SearchBox className="mb-2 w-full sm:w-80" label={t("Filter tools")} value={text} onChange={setText} />
 						)}
 						<Card className="overflow-hidden">
+							{shown.length === 0 && <p className="px-4 py-8 text-center text-muted">{t("No tool matches.")}</p>}
 							{shown.map((tool) => (
 								<div
 									key={tool.name}
@@ -286,6 +323,9 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 										</LinkButton>
 										<div className="line text-muted">{tool.description}</div>
 									</div>
+									<span className="text-muted text-xs" aria-hidden="true">
+										{tool.enabled ? t("On for clients") : t("Off for clients")}
+									</span>
 									<Switch
 										on={tool.enabled}
 										disabled={!admin}
@@ -301,7 +341,7 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 						</Card>
 						{server.hidden && server.hidden.length > 0 && (
 							<p className="mt-3 text-muted text-sm">
-								{t("Hidden by the configuration: {names}", { names: server.hidden.join(", ") })}
+								{t("Hidden by the configuration: {names}", { names: list(server.hidden) })}
 							</p>
 						)}
 						{server.findings?.map((finding) => (
@@ -309,7 +349,9 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 								key={finding.kind + finding.name}
 								className={cx("mt-2 text-sm", finding.suspect ? "text-warn" : "text-muted")}
 							>
-								<b className="font-medium">{finding.name}</b>: {finding.notes.join(" ")}
+								<b className="font-medium">{finding.name}</b>
+								{t(": ")}
+								{sentences(...finding.notes)}
 							</p>
 						))}
 					</>
@@ -365,7 +407,7 @@ function Changes({ server }: { server: S["Server"] }) {
 				<Card key={change.tool}>
 					<Cap>
 						<span>
-							<b className="font-medium text-text">{change.tool}</b> · {change.parts.join(", ")}
+							<b className="font-medium text-text">{change.tool}</b> · {list(change.parts)}
 						</span>
 						<span title={whole(change.at)}>
 							{ago(change.at)}

@@ -1,11 +1,13 @@
-import { CircleCheck, CircleX, Plus, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { Plus, Trash2 } from "lucide-react";
+import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { query, refresh, type S } from "@/api/client";
-import { t, tn, took } from "@/lang";
-import { Button, Dialog, Field, Input, Problem, Select, say, Tabs, TextArea } from "@/ui";
+import { api, query, refresh, type S } from "@/api/client";
+import { t, tn } from "@/lang";
+import { Button, Dialog, Field, Input, messageOf, Problem, Select, say, Tabs, TextArea } from "@/ui";
+import { Tried, useTrial } from "./try";
 
 type Pair = { name: string; value: string };
+type Pasted = S["NewServer"] & { name: string };
 type Draft = { name: string; kind: "command" | "url"; line: string; cwd: string; url: string; pairs: Pair[] };
 const blank: Draft = { name: "", kind: "command", line: "", cwd: "", url: "", pairs: [] };
 
@@ -16,23 +18,40 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	const [way, setWay] = useState<"form" | "json">("form");
 	const [draft, setDraft] = useState<Draft>(() => (server ? draftOf(server) : blank));
 	const [json, setJSON] = useState("");
-	const test = query.useMutation("post", "/v1/servers/test");
+	const trial = useTrial();
 	const read = query.useMutation("post", "/v1/servers/read");
 	const add = query.useMutation("post", "/v1/servers");
 	const change = query.useMutation("put", "/v1/servers/{name}");
+	// What was said about the text before is not true of another one.
+	const forget = () => {
+		trial.cancel();
+		add.reset();
+		change.reset();
+	};
 	const set = (part: Partial<Draft>) => {
 		setDraft({ ...draft, ...part });
-		test.reset();
+		forget();
 	};
 	const body = bodyOf(draft, server?.definition);
-	const ready = draft.name.trim() !== "" && (draft.kind === "url" ? draft.url.trim() : draft.line.trim()) !== "";
+	const unclosed = draft.kind === "command" && !closed(draft.line);
+	const ready =
+		draft.name.trim() !== "" && !unclosed && (draft.kind === "url" ? draft.url.trim() : draft.line.trim()) !== "";
 	const failure = add.error ?? change.error;
-	const pasted = (read.data?.servers ?? []).map(({ name, definition }): S["NewServer"] => ({
-		...(definition as S["NewServer"]),
-		name,
-	}));
+	const [outcome, setOutcome] = useState<{ added: string[]; refused: Map<string, string> }>();
+	const pasted = (read.data?.servers ?? [])
+		.filter(({ name }) => !outcome || outcome.refused.has(name))
+		.map(({ name, definition }): Pasted => ({ ...(definition as S["NewServer"]), name }));
+
+	// What is pasted is read at once, and again when somebody pauses in writing.
+	const readText = read.mutate;
+	useEffect(() => {
+		if (way !== "json" || !json.trim()) return;
+		const timer = setTimeout(() => readText({ body: { text: json } }), 400);
+		return () => clearTimeout(timer);
+	}, [way, json, readText]);
 
 	const save = async () => {
+		trial.cancel();
 		if (server) await change.mutateAsync({ params: { path: { name: server.name } }, body });
 		else await add.mutateAsync({ body });
 		refresh("/v1/servers", "/v1/servers/{name}", "/v1/tools", "/v1/doctor");
@@ -40,11 +59,28 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 		onClose();
 		if (!server) go(`/servers/${encodeURIComponent(draft.name.trim())}`);
 	};
-	const saveAll = async (servers: S["NewServer"][]) => {
-		for (const one of servers) await add.mutateAsync({ body: one });
+	const saveAll = async (servers: Pasted[]) => {
+		const added: string[] = [];
+		const refused = new Map<string, string>();
+		for (const one of servers) {
+			try {
+				await add.mutateAsync({ body: one });
+				added.push(one.name);
+			} catch (error) {
+				refused.set(one.name, messageOf(error));
+			}
+		}
+		add.reset();
 		refresh("/v1/servers", "/v1/tools", "/v1/doctor");
-		say(tn(servers.length, "{n} server is added.", "{n} servers are added."));
-		onClose();
+		if (refused.size === 0) {
+			say(tn(servers.length, "{n} server is added.", "{n} servers are added."));
+			onClose();
+			return;
+		}
+		// Only what is left to do stays in the form.
+		const left = servers.filter(({ name }) => refused.has(name)).map(({ name, ...definition }) => [name, definition]);
+		setJSON(JSON.stringify({ mcpServers: Object.fromEntries(left) }, null, 2));
+		setOutcome({ added, refused });
 	};
 
 	return (
@@ -55,8 +91,14 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 			actions={
 				way === "form" ? (
 					<>
-						<Button busy={test.isPending} disabled={!ready} onClick={() => test.mutate({ body })}>
-							{t("Try it")}
+						<Button
+							disabled={!ready || trial.since !== undefined}
+							onClick={() => {
+								forget();
+								void trial.start(async (signal) => (await api.POST("/v1/servers/test", { body, signal })).data!);
+							}}
+						>
+							{t("Test it")}
 						</Button>
 						<Button
 							look="primary"
@@ -68,19 +110,14 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						</Button>
 					</>
 				) : (
-					<>
-						<Button busy={read.isPending} disabled={!json.trim()} onClick={() => read.mutate({ body: { text: json } })}>
-							{t("Read it")}
-						</Button>
-						<Button
-							look="primary"
-							disabled={!read.data || read.data.servers.length === 0}
-							busy={add.isPending}
-							onClick={() => void saveAll(pasted).catch(() => {})}
-						>
-							{read.data ? tn(read.data.servers.length, "Add {n} server", "Add {n} servers") : t("Add")}
-						</Button>
-					</>
+					<Button
+						look="primary"
+						disabled={pasted.length === 0}
+						busy={add.isPending}
+						onClick={() => void saveAll(pasted)}
+					>
+						{read.data ? tn(pasted.length, "Add {n} server", "Add {n} servers") : t("Add")}
+					</Button>
 				)
 			}
 		>
@@ -93,7 +130,12 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						{ id: "json", title: t("Paste JSON") },
 					]}
 					current={way}
-					onChange={setWay}
+					onChange={(id) => {
+						forget();
+						read.reset();
+						setOutcome(undefined);
+						setWay(id);
+					}}
 				/>
 			)}
 			{way === "form" ? (
@@ -116,7 +158,11 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 					</div>
 					{draft.kind === "command" ? (
 						<>
-							<Field label={t("Command line")} hint={t("No shell runs it. Quote what has spaces.")}>
+							<Field
+								label={t("Command line")}
+								hint={t("No shell runs it. Quote what has spaces.")}
+								error={unclosed && t("A quote is not closed.")}
+							>
 								<Input
 									className="font-mono text-[12.5px]"
 									value={draft.line}
@@ -148,8 +194,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						onChange={(pairs) => set({ pairs })}
 					/>
 					{failure && <Problem error={failure} />}
-					{test.error && <Problem error={test.error} />}
-					{test.data && <TestResult result={test.data} />}
+					<Tried trial={trial} />
 				</div>
 			) : (
 				<div className="flex flex-col gap-4">
@@ -164,12 +209,24 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 							placeholder={'{ "mcpServers": { "github": { "command": "npx", "args": ["-y", "…"] } } }'}
 							onChange={(e) => {
 								setJSON(e.target.value);
+								setOutcome(undefined);
 								read.reset();
 							}}
 						/>
 					</Field>
 					{read.error && <Problem error={read.error} />}
-					{failure && <Problem error={failure} />}
+					{outcome && (
+						<Problem
+							error={[
+								outcome.added.length > 0 ? t("Added: {names}.", { names: outcome.added.join(", ") }) : "",
+								t("Not added: {names}. Correct the text above.", {
+									names: [...outcome.refused.keys()].join(", "),
+								}),
+							]
+								.filter(Boolean)
+								.join(" ")}
+						/>
+					)}
 					{read.data && (
 						<ul className="flex flex-col gap-2">
 							{pasted.map((one) => (
@@ -178,6 +235,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 									<div className="line font-mono text-muted text-xs">
 										{one.url ?? [one.command, ...(one.args ?? [])].join(" ")}
 									</div>
+									{outcome && <div className="mt-1 text-bad">{outcome.refused.get(one.name)}</div>}
 								</li>
 							))}
 							{read.data.notes.map((note) => (
@@ -190,35 +248,6 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 				</div>
 			)}
 		</Dialog>
-	);
-}
-
-/** TestResult says whether a server works, and why not. */
-export function TestResult({ result }: { result: S["ServerTest"] }) {
-	if (!result.success)
-		return (
-			<div role="alert" className="rounded-lg bg-bad-soft px-4 py-3 text-bad">
-				<div className="flex gap-2 font-medium">
-					<CircleX className="size-5 shrink-0" />
-					{result.error ?? t("It does not work.")}
-				</div>
-				{result.output && result.output.length > 0 && (
-					<pre className="mt-2 max-h-48 overflow-auto whitespace-pre-wrap text-text">{result.output.join("\n")}</pre>
-				)}
-			</div>
-		);
-	const has = [
-		tn(result.tools, "{n} tool", "{n} tools"),
-		tn(result.prompts, "{n} prompt", "{n} prompts"),
-		tn(result.resources, "{n} resource", "{n} resources"),
-	].join(", ");
-	return (
-		<div role="status" className="flex gap-2 rounded-lg bg-ok-soft px-4 py-3 text-ok">
-			<CircleCheck className="size-5 shrink-0" />
-			<span>
-				<b className="font-medium">{t("It works.")}</b> {has}. {t("It took {time}.", { time: took(result.tookMs) })}
-			</span>
-		</div>
 	);
 }
 
@@ -270,6 +299,9 @@ export const words = (line: string): string[] =>
 	[...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) =>
 		double !== undefined ? double.replace(/\\(.)/g, "$1") : (single ?? plain ?? ""),
 	);
+
+/** closed tells whether every quote that begins a word of a command line ends. */
+const closed = (line: string): boolean => !/(^|\s)["']/.test(line.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, "x"));
 
 const pairsOf = (map?: object): Pair[] =>
 	Object.entries(map ?? {}).map(([name, value]) => ({ name, value: String(value) }));

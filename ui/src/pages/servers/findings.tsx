@@ -1,26 +1,52 @@
 import { Stethoscope } from "lucide-react";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Failure, failureOf, queries, query, root, type S } from "@/api/client";
 import { t, tn } from "@/lang";
+import { subjectWord } from "@/lang/terms";
 import { Button, Card, CopyButton, complain, cx, Dot, LinkButton, say, type Tone } from "@/ui";
 
 const tones: Record<string, Tone> = { problem: "bad", warning: "warn", note: "accent", ok: "ok" };
 
+const severities: Record<string, string> = {
+	problem: /* t */ "problem",
+	warning: /* t */ "warning",
+	note: /* t */ "note",
+	ok: /* t */ "good",
+};
+
 /** Findings is what the doctor finds, with the button that mends it. about limits it to
- * one subject; with all, also what is good is told. */
-export function Findings({ about, all }: { about?: string; all?: boolean }) {
+ * one subject; with all, also what is good is told. The worst comes first. Without a finding,
+ * instead is drawn. */
+export function Findings({
+	about,
+	all,
+	instead,
+	onChange,
+}: {
+	about?: string;
+	all?: boolean;
+	instead?: ReactNode;
+	/** Opens the form of the server that it is about. */
+	onChange?: () => void;
+}) {
 	const doctor = query.useQuery("get", "/v1/doctor", {}, { staleTime: 60_000 });
 	const [open, setOpen] = useState(false);
-	const found = (doctor.data?.findings ?? []).filter(
-		(f) => (all || f.severity === "problem" || f.severity === "warning") && (!about || f.subject === about),
-	);
-	if (found.length === 0) return null;
+	const worst = Object.keys(severities);
+	const found = (doctor.data?.findings ?? [])
+		.filter((f) => (all || f.severity === "problem" || f.severity === "warning") && (!about || f.subject === about))
+		.sort((a, b) => worst.indexOf(a.severity) - worst.indexOf(b.severity));
+	if (found.length === 0) return instead;
 	const shown = open || about || all ? found : found.slice(0, 2);
 	return (
 		<section aria-label={t("What the doctor finds")} className="mb-4">
 			<Card className="overflow-hidden">
 				{shown.map((finding) => (
-					<Found key={finding.subject + finding.title} finding={finding} subject={all} />
+					<Found
+						key={finding.subject + finding.title}
+						finding={finding}
+						subject={all ? finding.subject : about ? "" : finding.subject.split("/")[1]}
+						onChange={onChange}
+					/>
 				))}
 				{found.length > shown.length && (
 					<button
@@ -37,7 +63,19 @@ export function Findings({ about, all }: { about?: string; all?: boolean }) {
 	);
 }
 
-function Found({ finding, subject }: { finding: S["DoctorFinding"]; subject?: boolean }) {
+function Found({
+	finding,
+	subject,
+	onChange,
+}: {
+	finding: S["DoctorFinding"];
+	subject?: string;
+	onChange?: () => void;
+}) {
+	const servers = query.useQuery("get", "/v1/servers");
+	const [kind, name = ""] = finding.subject.split("/");
+	const changeable =
+		finding.place && kind === "server" && servers.data?.servers.find((one) => one.name === name)?.editable;
 	const [busy, setBusy] = useState(false);
 	const mend = async (request: S["DoctorRequest"]) => {
 		setBusy(true);
@@ -62,26 +100,45 @@ function Found({ finding, subject }: { finding: S["DoctorFinding"]; subject?: bo
 	const secret = request?.path.match(/^\/v1\/secrets\/(.+)$/)?.[1];
 	const mendable = request && request.method !== "GET" && !request.path.includes("{");
 	// A fix that is a command begins with it; the command has its own place.
-	const { fix, command } = finding;
+	const { command, place } = finding;
+	const fix = changeable && place ? finding.fix?.replace(place, t("its settings")) : finding.fix;
 	const advice = fix && command && fix.startsWith(command) ? fix.slice(command.length).trim() : fix;
 	return (
 		<div className="flex flex-wrap items-start gap-x-3 gap-y-2 border-line border-b px-4 py-3 last:border-0">
 			<span className="flex h-5 items-center">
-				<Dot tone={tones[finding.severity] ?? "idle"} title={finding.severity} />
+				<Dot tone={tones[finding.severity] ?? "idle"} title={t(severities[finding.severity] ?? finding.severity)} />
 			</span>
 			<div className="min-w-0 flex-1 basis-64">
 				<div className={cx("break-words", finding.severity !== "ok" && "font-medium")}>
-					{subject && <span className="mr-2 font-normal text-faint">{finding.subject}</span>}
+					{subject && (
+						<span data-term className="mr-2 font-normal text-faint" title={finding.subject}>
+							{subjectWord(finding.subject)}
+						</span>
+					)}
 					{finding.title}
 				</div>
 				{finding.detail && (
-					<div className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm">
+					<div
+						// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+						tabIndex={0}
+						className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm"
+					>
 						{finding.detail}
 					</div>
 				)}
 				{advice && <div className="mt-0.5 text-muted text-sm">{advice}</div>}
-				{(finding.command || mendable) && (
+				{(finding.command || mendable || changeable) && (
 					<div className="mt-2 flex flex-wrap items-center gap-2">
+						{changeable &&
+							(onChange ? (
+								<Button size="small" onClick={onChange}>
+									{t("Change")}
+								</Button>
+							) : (
+								<LinkButton size="small" href={`/servers/${encodeURIComponent(name)}?change=1`}>
+									{t("Change")}
+								</LinkButton>
+							))}
 						{finding.command && (
 							<span className="flex min-w-0 items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
 								<code className="break-all">{finding.command}</code>
@@ -95,7 +152,7 @@ function Found({ finding, subject }: { finding: S["DoctorFinding"]; subject?: bo
 						) : (
 							mendable && (
 								<Button size="small" busy={busy} onClick={() => void mend(request)}>
-									{t("Mend it")}
+									{request.path.startsWith("/v1/connections/") ? t("Put its file back") : t("Mend it")}
 								</Button>
 							)
 						)}

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
-import { t, tn } from "@/lang";
+import { both, list, t, tn } from "@/lang";
 import { Button, Chip, Dialog, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
 
 /** ImportServers takes over the servers that clients on this machine have. */
@@ -44,7 +44,7 @@ function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () 
 				actions={<Button onClick={reread}>{t("Look again")}</Button>}
 			>
 				{plan.files.length > 0
-					? t("Read: {files}", { files: plan.files.map((file) => file.title).join(", ") })
+					? t("Read: {files}", { files: list(new Set(plan.files.map((file) => file.title))) })
 					: t("No client on this machine has a file with servers.")}
 			</Empty>
 		);
@@ -52,7 +52,7 @@ function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () 
 		<div className="flex flex-col gap-4">
 			<p className="text-muted">
 				{t("Found in {files}. The files stay as they are; connecting a client is the next step.", {
-					files: [...new Set(plan.files.map((file) => file.title))].join(", "),
+					files: both(new Set(plan.files.map((file) => file.title))),
 				})}
 			</p>
 			<ul className="overflow-hidden rounded-lg border border-line">
@@ -89,10 +89,7 @@ function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () 
 								{server.variables?.some((v) => v.caution) && (
 									<span className="text-warn">
 										{t("Sets {names}, which can make it run other code.", {
-											names: server.variables
-												.filter((v) => v.caution)
-												.map((v) => v.name)
-												.join(", "),
+											names: both(server.variables.filter((v) => v.caution).map((v) => v.name)),
 										})}
 									</span>
 								)}
@@ -114,14 +111,16 @@ function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () 
 			{plan.missingVariables.length > 0 && (
 				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
 					{t("These environment variables are used and not set: {names}. Set them, or keep secrets of these names.", {
-						names: plan.missingVariables.join(", "),
+						names: list(plan.missingVariables),
 					})}
 				</p>
 			)}
 			{plan.notes.map((note) => (
 				<p key={note.path + note.text} className="text-muted text-sm">
 					{note.title}
-					{note.server && ` · ${note.server}`}: {note.text}
+					{note.server && ` · ${note.server}`}
+					{t(": ")}
+					{note.text}
 				</p>
 			))}
 			{run.error && <Problem error={run.error} retry={reread} />}

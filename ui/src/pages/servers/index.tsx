@@ -1,21 +1,28 @@
 import { Download, Plus, RotateCw, Server as ServerIcon } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useLocation, useSearchParams } from "wouter";
+import { useLocation } from "wouter";
 import { query, type S } from "@/api/client";
 import { ago, number, t, tn, whole } from "@/lang";
+import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/app";
 import { Button, type Column, Dot, Empty, List, Loaded, Page, SearchBox, Toggle } from "@/ui";
+import { ownServers } from "../calls/words";
 import { AddServer } from "./add";
 import { Findings } from "./findings";
 import { ImportServers } from "./import";
-import { stateOf } from "./state";
+import { moves, stateOf } from "./state";
 
 /** Servers lists the servers and how they are. */
 export default function Servers() {
 	const [, go] = useLocation();
-	const [params, setParams] = useSearchParams();
+	const [params, setParams] = useAddress();
 	const { admin } = useSession();
-	const servers = query.useQuery("get", "/v1/servers");
+	const servers = query.useQuery(
+		"get",
+		"/v1/servers",
+		{},
+		{ refetchInterval: ({ state }) => moves(state.data?.servers) },
+	);
 	const [selected, select] = useState<string>();
 	const text = params.get("text") ?? "";
 	const broken = params.get("broken") !== null;
@@ -40,7 +47,8 @@ export default function Servers() {
 			),
 		[all, text, broken],
 	);
-	const up = all?.filter((server) => server.state === "ready").length ?? 0;
+	const own = ownServers(all);
+	const up = own.filter((server) => server.state === "ready").length;
 	const none = all?.every((server) => server.source === "built-in") ?? false;
 
 	const columns: Column<S["Server"]>[] = [
@@ -66,12 +74,12 @@ export default function Servers() {
 		},
 		{
 			id: "about",
-			title: t("About"),
+			title: t("Connection or problem"),
 			width: "minmax(0,1fr)",
 			wide: true,
 			cell: (s) =>
 				s.problem ? (
-					<span className="text-bad" title={s.problem}>
+					<span className={s.state === "starting" ? "text-muted" : "text-bad"} title={s.problem}>
 						{s.problem}
 					</span>
 				) : (
@@ -100,7 +108,7 @@ export default function Servers() {
 			beside={
 				all &&
 				!none && (
-					<span className="text-muted">{t("{up} of {all} up", { up: number(up), all: number(all.length) })}</span>
+					<span className="text-muted">{t("{up} of {all} up", { up: number(up), all: number(own.length) })}</span>
 				)
 			}
 			actions={
@@ -178,7 +186,7 @@ export default function Servers() {
 
 function where(server: S["Server"]): string {
 	if (server.source === "built-in") return t("A part of Genkan");
-	const parts = [server.transport, server.protocolVersion].filter(Boolean);
+	const parts = [server.transport, server.protocolVersion && `MCP ${server.protocolVersion}`].filter(Boolean);
 	if (server.starts > 1) parts.push(tn(server.starts, "started once", "started {n} times"));
 	return parts.join(" · ");
 }

@@ -21,6 +21,13 @@ export function stateOf(server: Pick<S["Server"], "state" | "signIn">): { tone: 
 	}
 }
 
+/** moves is how soon to ask again about servers of which something changes with time only: how
+ * long a start takes, when the next one is. Events tell the rest. */
+export function moves(servers: Pick<S["Server"], "state" | "nextTry">[] = []): number | false {
+	if (servers.some((server) => server.state === "starting")) return 2000;
+	return servers.some((server) => server.nextTry) ? 5000 : false;
+}
+
 /** runs is what a server is: the command line or the address. */
 export function runs(definition?: S["ServerDefinition"]): string {
 	if (!definition) return "";

@@ -4,7 +4,7 @@ import { t } from "@/lang";
 import { Button, Problem, Snippet, say } from "@/ui";
 import { Bar, Section, useProgress } from "./parts";
 
-const restore = `# In the data directory, while no genkan runs:
+const restore = () => `# ${t("In the data directory, while no genkan runs:")}
 mkdir before && mv genkan.db* before/
 cp ~/Downloads/genkan-DATE.db genkan.db
 chmod 600 genkan.db
@@ -52,7 +52,7 @@ export function Backup() {
 					"A restore replaces everything, so it is done where Genkan runs, while it is stopped. Settings, General says where the data directory is.",
 				)}
 			>
-				<Snippet title={t("In a terminal")} text={restore} />
+				<Snippet title={t("In a terminal")} text={restore()} />
 			</Section>
 		</>
 	);

@@ -5,9 +5,9 @@ import { Findings } from "../servers/findings";
 import { stateOf } from "../servers/state";
 import { Section } from "./parts";
 
-const n8n = `n8n:
-  url: http://127.0.0.1:5678      # with or without /api/v1
-  apiKey: \${secret:N8N_API_KEY}   # n8n: Settings > n8n API
+const n8n = () => `n8n:
+  url: http://127.0.0.1:5678      # ${t("with or without /api/v1")}
+  apiKey: \${secret:N8N_API_KEY}   # ${t("n8n: Settings > n8n API")}
 `;
 const several = `n8n:
   - {name: n8n-home, url: "http://127.0.0.1:5678", apiKey: "\${secret:N8N_HOME_KEY}"}
@@ -66,7 +66,7 @@ export function Connected() {
 					}}
 				</Loaded>
 				<div className="grid gap-3">
-					<Snippet title={t("genkan.yaml: one instance")} text={n8n} />
+					<Snippet title={t("genkan.yaml: one instance")} text={n8n()} />
 					<Snippet title={t("genkan.yaml: several")} text={several} />
 				</div>
 				<div>

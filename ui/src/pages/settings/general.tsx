@@ -5,6 +5,7 @@ import { chooseLang, currentLang, type Lang, t } from "@/lang";
 import { useSession } from "@/shell/app";
 import { chooseTheme, type Theme, useTheme } from "@/shell/theme";
 import { Button, Chip, complain, Select } from "@/ui";
+import { Browsers } from "./browsers";
 import { Facts, Section } from "./parts";
 
 /** General is about this page, and about the Genkan that serves it. */
@@ -60,6 +61,7 @@ export function General() {
 					]}
 				/>
 			</Section>
+			{session.admin && <Browsers />}
 			<Section title="Genkan">
 				<Facts
 					facts={[

@@ -1,5 +1,5 @@
 import { query, type S } from "@/api/client";
-import { clock, t, tn } from "@/lang";
+import { clock, list, t, tn } from "@/lang";
 import { Dot, LinkButton, Loaded, Problem, Snippet } from "@/ui";
 import { Facts, Section } from "./parts";
 
@@ -58,7 +58,7 @@ function State({ history }: { history: S["HistoryState"] }) {
 						t("What was sent and received"),
 						bodies[history.bodies] ? t(bodies[history.bodies]!) : history.bodies,
 					],
-					[t("Lost since the start"), lost.length > 0 ? lost.join(", ") : t("nothing")],
+					[t("Lost since the start"), lost.length > 0 ? list(lost) : t("nothing")],
 				]}
 			/>
 			<p className="mt-2 text-muted">
@@ -68,8 +68,8 @@ function State({ history }: { history: S["HistoryState"] }) {
 				title="genkan.yaml"
 				text={
 					history.on
-						? `record:\n  bodies: ${history.bodies}    # local, all, or off\n  days: ${history.days}\n`
-						: "record:\n  bodies: local    # local, all, or off\n  days: 7\n"
+						? `record:\n  bodies: ${history.bodies}    # ${t("local, all, or off")}\n  days: ${history.days}\n`
+						: `record:\n  bodies: local    # ${t("local, all, or off")}\n  days: 7\n`
 				}
 			/>
 			{history.on && <Snippet title={t("To keep nothing")} text={"record: off\n"} />}

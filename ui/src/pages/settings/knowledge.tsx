@@ -1,5 +1,5 @@
 import { query, refresh, type S } from "@/api/client";
-import { bytes, number, t, tn, whole } from "@/lang";
+import { bytes, list, number, t, tn, whole } from "@/lang";
 import { Button, cx, LinkButton, Loaded, Problem, say } from "@/ui";
 import { Bar, Facts, Section, useProgress } from "./parts";
 
@@ -71,9 +71,9 @@ function Health({ health }: { health: S["KnowledgeHealth"] }) {
 	const wrong = [
 		health.damage,
 		health.missingTexts.length > 0 &&
-			t("The text index lacks these items or has them otherwise: {ids}", { ids: health.missingTexts.join(", ") }),
+			t("The text index lacks these items or has them otherwise: {ids}", { ids: list(health.missingTexts) }),
 		health.missingLinks.length > 0 &&
-			t("The graph has other relations for these items: {ids}", { ids: health.missingLinks.join(", ") }),
+			t("The graph has other relations for these items: {ids}", { ids: list(health.missingLinks) }),
 		health.extraTexts !== 0 && t("Items too many in the text index: {n}", { n: health.extraTexts }),
 		health.extraItems !== 0 && t("Items too many in the graph: {n}", { n: health.extraItems }),
 		health.extraRelations !== 0 && t("Relations too many in the graph: {n}", { n: health.extraRelations }),

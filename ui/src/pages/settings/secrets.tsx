@@ -1,8 +1,9 @@
 import { KeyRound } from "lucide-react";
 import { useState } from "react";
-import { Link, useSearchParams } from "wouter";
+import { Link } from "wouter";
 import { query, refresh } from "@/api/client";
-import { t } from "@/lang";
+import { list, t } from "@/lang";
+import { useAddress } from "@/shell/address";
 import { Button, Card, Confirm, complain, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
 import { Section } from "./parts";
 
@@ -10,7 +11,7 @@ const changed = () => refresh("/v1/secrets", "/v1/servers", "/v1/doctor");
 
 /** Secrets are the names of what the vault keeps. No value is ever shown. */
 export function Secrets() {
-	const [params] = useSearchParams();
+	const [params] = useAddress();
 	const secrets = query.useQuery("get", "/v1/secrets");
 	const put = query.useMutation("put", "/v1/secrets/{name}");
 	const remove = query.useMutation("delete", "/v1/secrets/{name}");
@@ -140,7 +141,7 @@ export function Secrets() {
 				>
 					{asked.servers.length > 0
 						? t("Without it, these servers do not start: {names}. Its value cannot be had back.", {
-								names: asked.servers.join(", "),
+								names: list(asked.servers),
 							})
 						: t("Its value cannot be had back.")}
 				</Confirm>

@@ -1,8 +1,11 @@
-import { Play } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
-import { useParams, useSearchParams } from "wouter";
+import { Play, SearchX } from "lucide-react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { useParams } from "wouter";
 import { Failure, query, refresh, type S } from "@/api/client";
 import { t, took } from "@/lang";
+import { Approval } from "@/pages/calls/approvals";
+import { Around } from "@/pages/workflows/around";
+import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/app";
 import { useKeys } from "@/shell/keys";
 import {
@@ -13,6 +16,7 @@ import {
 	Confirm,
 	CopyButton,
 	complain,
+	Empty,
 	Field,
 	Input,
 	Json,
@@ -20,12 +24,14 @@ import {
 	Loaded,
 	messageOf,
 	Page,
+	Spinner,
 	Switch,
 	say,
 	Tabs,
 	TextArea,
+	Toggle,
 } from "@/ui";
-import { blank, JSONText, type Schema, SchemaForm } from "@/ui/schemaform";
+import { blank, fieldErrors, JSONText, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
 
 const Markdown = lazy(() => import("@/ui/markdown"));
 const Result = lazy(() => import("@/ui/result"));
@@ -36,11 +42,23 @@ type Part = "try" | "schema" | "about";
 export default function Tool() {
 	const name = decodeURIComponent(useParams<{ name: string }>().name);
 	const tool = query.useQuery("get", "/v1/tools/{name}", { params: { path: { name } } });
+	if (tool.error instanceof Failure && tool.error.status === 404)
+		return (
+			<Page title={t("Tools")}>
+				<Empty
+					icon={<SearchX />}
+					title={t("There is no tool {name}", { name })}
+					actions={<LinkButton href="/tools">{t("All tools")}</LinkButton>}
+				>
+					{t("It may have another name now, or its server is gone or has not started yet.")}
+				</Empty>
+			</Page>
+		);
 	return <Loaded query={tool}>{(one) => <Shown key={one.name} tool={one} />}</Loaded>;
 }
 
 function Shown({ tool }: { tool: S["Tool"] }) {
-	const [params, setParams] = useSearchParams();
+	const [params, setParams] = useAddress();
 	const { admin } = useSession();
 	const part = (params.get("part") as Part | null) ?? "try";
 	const enable = query.useMutation("post", "/v1/tools/{name}/enable");
@@ -63,8 +81,13 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 			beside={!tool.enabled && <Chip tone="warn">{t("off for everybody")}</Chip>}
 			actions={
 				<>
-					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("Its calls")}</LinkButton>
-					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>{tool.server}</LinkButton>
+					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("Calls of this tool")}</LinkButton>
+					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>
+						{t("Server {name}", { name: tool.server })}
+					</LinkButton>
+					<span className="text-muted text-xs" aria-hidden="true">
+						{tool.enabled ? t("On for clients") : t("Off for clients")}
+					</span>
 					<Switch
 						on={tool.enabled}
 						disabled={!admin}
@@ -82,6 +105,7 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 					<Markdown text={tool.description} />
 				</Suspense>
 			</div>
+			{admin && <Around tool={tool.name} />}
 			<Tabs<Part>
 				label={t("About the tool")}
 				className="mb-4"
@@ -115,12 +139,16 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 	const [way, setWay] = useState<"form" | "json">("form");
 	const [form, setForm] = useState(0);
 	const [asking, ask] = useState(false);
+	const [raw, setRaw] = useState(false);
+	const { admin, client } = useSession();
 	const call = query.useMutation("post", "/v1/tools/call");
 	// Whether a tool only reads is what its server says of it.
 	const annotations = (tool as { annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean } }).annotations;
+	const running = useRef<AbortController>(undefined);
 	const run = () => {
 		ask(false);
-		call.mutate({ body: { name: tool.name, parameters: args } });
+		running.current = new AbortController();
+		call.mutate({ body: { name: tool.name, parameters: args }, signal: running.current.signal });
 	};
 	const start = () => (annotations?.destructiveHint && !annotations.readOnlyHint ? ask(true) : run());
 	useKeys({ "mod+Enter": () => !call.isPending && start() });
@@ -128,14 +156,20 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 		setArgs(example.parameters ?? {});
 		setForm(form + 1);
 	};
+	// A workflow may ask a person before the call.
+	const approvals = query.useQuery("get", "/v1/approvals", {}, { enabled: admin && call.isPending });
+	const waiting = (approvals.data?.approvals ?? []).filter((one) => one.tool === tool.name && one.client === client);
 	const problem = call.error instanceof Failure ? call.error : undefined;
+	const errors = fieldErrors(problem, schema);
+	const around = useShowWrong(problem);
+	const marked = Object.keys(errors).length > 0;
 	return (
 		<div className="grid items-start gap-4 md:grid-cols-2">
 			<Card>
-				<Cap>
+				<Cap className="py-0!">
 					<Tabs
 						label={t("How to write the arguments")}
-						className="border-0"
+						className="-mb-px self-end border-0! pb-px"
 						tabs={[
 							{ id: "form", title: t("Form") },
 							{ id: "json", title: "JSON" },
@@ -151,9 +185,9 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 						))}
 					</span>
 				</Cap>
-				<div className="p-4">
+				<div ref={around} className="p-4">
 					{way === "form" ? (
-						<SchemaForm key={form} schema={schema} value={args} onChange={setArgs} />
+						<SchemaForm key={form} schema={schema} value={args} onChange={setArgs} errors={errors} />
 					) : (
 						<Field label={t("Arguments")}>
 							<JSONText key={form} rows={14} value={args} onChange={(value) => setArgs(value ?? {})} />
@@ -177,22 +211,63 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 			<Card className="min-w-0">
 				<Cap>
 					<span>{t("Answer")}</span>
-					{call.data && <span>{took(call.data.executionTime)}</span>}
+					{call.data && (
+						<span className="flex items-center gap-1">
+							<span className="mr-1">{took(call.data.executionTime)}</span>
+							<Toggle on={!raw} onClick={() => setRaw(false)}>
+								{t("Shown")}
+							</Toggle>
+							<Toggle on={raw} onClick={() => setRaw(true)}>
+								JSON
+							</Toggle>
+							<CopyButton text={() => JSON.stringify(call.data.result, null, 2)} />
+						</span>
+					)}
 				</Cap>
 				<div aria-live="polite">
 					{call.isPending && (
-						<p className="px-4 py-6 text-muted">{t("Waiting for {server}…", { server: tool.server })}</p>
+						<div className="flex flex-wrap items-center gap-3 px-4 py-6 text-muted">
+							<Spinner />
+							{waiting.length > 0 ? t("Waiting for approval…") : t("Waiting for {server}…", { server: tool.server })}
+							<Elapsed />
+							<Button size="small" onClick={() => running.current?.abort()}>
+								{t("Cancel the call")}
+							</Button>
+							{waiting.map((approval) => (
+								<div key={approval.id} className="basis-full text-text">
+									<Approval approval={approval} />
+								</div>
+							))}
+						</div>
 					)}
 					{!call.isPending && problem && (
 						<div role="alert" className="px-4 py-3 text-bad">
-							<p className="whitespace-pre-wrap break-words">{messageOf(problem)}</p>
-							{problem.details !== undefined && <Json className="px-0! text-text" value={problem.details} />}
+							<p className="whitespace-pre-wrap break-words">
+								{marked && way === "form" ? t("Nothing was called. Look at the marked fields.") : messageOf(problem)}
+							</p>
+							{marked && way === "json" && (
+								<ul className="mt-2 list-disc pl-5">
+									{Object.entries(errors).map(([field, text]) => (
+										<li key={field}>
+											<code>{field}</code>: {text}
+										</li>
+									))}
+								</ul>
+							)}
+							{!marked && problem.details !== undefined && <Json className="px-0! text-text" value={problem.details} />}
 						</div>
+					)}
+					{!call.isPending && call.error && !problem && (
+						<p className="px-4 py-6 text-muted">
+							{running.current?.signal.aborted
+								? t("You canceled the call. Its server was told; what it had done by then stays done.")
+								: messageOf(call.error)}
+						</p>
 					)}
 					{!call.isPending && call.data && (
 						<Suspense fallback={<Json value={call.data.result} />}>
 							{call.data.notice && <p className="px-4 pt-3 text-warn">{call.data.notice}</p>}
-							<Result result={call.data.result} />
+							{raw ? <Json value={call.data.result} /> : <Result result={call.data.result} />}
 						</Suspense>
 					)}
 					{call.isIdle && <p className="px-4 py-6 text-muted">{t("What the tool answers appears here.")}</p>}
@@ -210,6 +285,21 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 				</Confirm>
 			)}
 		</div>
+	);
+}
+
+/** Elapsed is how long something takes already. */
+function Elapsed() {
+	const [since] = useState(() => Date.now());
+	const [now, setNow] = useState(since);
+	useEffect(() => {
+		const timer = setInterval(() => setNow(Date.now()), 1000);
+		return () => clearInterval(timer);
+	}, []);
+	return (
+		<span aria-hidden className="tabular">
+			{t("{n} s", { n: Math.round((now - since) / 1000) })}
+		</span>
 	);
 }
 

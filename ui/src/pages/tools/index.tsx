@@ -1,9 +1,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Plug } from "lucide-react";
-import { useDeferredValue, useState } from "react";
-import { useLocation, useSearchParams } from "wouter";
+import { useDeferredValue, useMemo, useState } from "react";
+import { useLocation } from "wouter";
 import { api, query, type S } from "@/api/client";
-import { number, t, tn } from "@/lang";
+import { list, t, tn } from "@/lang";
+import { useAddress } from "@/shell/address";
 import { Chip, type Column, cx, Dot, Empty, LinkButton, List, Loading, Page, Problem, SearchBox, Select } from "@/ui";
 
 type Row = S["Tool"] & Partial<Pick<S["FoundTool"], "score" | "matched" | "deprecated">>;
@@ -11,7 +12,7 @@ type Row = S["Tool"] & Partial<Pick<S["FoundTool"], "score" | "matched" | "depre
 /** Tools is the catalog: all tools, or those that a search finds, as agents search. */
 export default function Tools() {
 	const [, go] = useLocation();
-	const [params, setParams] = useSearchParams();
+	const [params, setParams] = useAddress();
 	const [selected, select] = useState<string>();
 	const text = params.get("q") ?? "";
 	const server = params.get("server") ?? "";
@@ -35,6 +36,7 @@ export default function Tools() {
 		},
 		getNextPageParam: ({ pagination: at }) => (at.page < at.totalPages ? at.page + 1 : undefined),
 		enabled: wanted === "",
+		structuralSharing: false, // it would compare all pages whenever one is added
 	});
 	const found = query.useQuery(
 		"post",
@@ -43,7 +45,8 @@ export default function Tools() {
 		{ enabled: wanted !== "", placeholderData: (before: unknown) => before as never },
 	);
 	const searching = wanted !== "";
-	const rows: Row[] | undefined = searching ? found.data?.results : pages.data?.pages.flatMap((page) => page.tools);
+	const listed = useMemo(() => pages.data?.pages.flatMap((page) => page.tools), [pages.data]);
+	const rows: Row[] | undefined = searching ? found.data?.results : listed;
 	const error = searching ? found.error : pages.error;
 	const total = searching ? found.data?.results.length : pages.data?.pages[0]?.pagination.total;
 	const best = searching ? (rows?.[0]?.score ?? 1) : 1;
@@ -84,7 +87,7 @@ export default function Tools() {
 								style={{ width: `${Math.round((100 * (tool.score ?? 0)) / (best || 1))}%` }}
 							/>
 						</span>
-						<span className="line">{tool.matched?.join(", ") ?? t("by meaning")}</span>
+						<span className="line">{tool.matched ? list(tool.matched) : t("by meaning")}</span>
 					</span>
 				) : (
 					<span className="flex gap-1">
@@ -133,7 +136,7 @@ export default function Tools() {
 				</Select>
 				{searching && found.data && found.data.confidence < 0.16 && (
 					<Chip tone="warn" title={t("An agent that searches is told that nothing fits.")}>
-						{t("Nothing fits well")} · {number(Math.round(found.data.confidence * 100))}%
+						{t("Nothing fits well")}
 					</Chip>
 				)}
 			</div>

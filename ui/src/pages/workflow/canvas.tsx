@@ -14,6 +14,7 @@ import {
 	type Edge as RFEdge,
 	type Node as RFNode,
 	SelectionMode,
+	useConnection,
 	useReactFlow,
 	useStore,
 } from "@xyflow/react";
@@ -29,7 +30,8 @@ import {
 	useState,
 } from "react";
 import { useStore as useZustand } from "zustand";
-import { currentLang, t } from "../../lang";
+import { list, t } from "../../lang";
+import { term } from "../../lang/terms";
 import { Button, Kbd } from "../../ui";
 import {
 	type Definition,
@@ -47,7 +49,7 @@ import { useCanvasKeys } from "./keys";
 import { tidy } from "./layout";
 import { Step } from "./node";
 import { edit, editor, history, redo, select, setEditor, undo, useEditor } from "./store";
-import { connect } from "./sync";
+import { connect, tryEdge } from "./sync";
 import "./canvas.css";
 
 export type Flow = ReactFlowInstance<RFNode, RFEdge>;
@@ -113,6 +115,102 @@ function useNodes() {
 	return { nodes, onNodesChange, onNodeDragStart, onNodeDragStop };
 }
 
+// How many nodes are drawn in a frame.
+const part = 30;
+
+/** useGrowing is how many nodes are drawn yet. Hundreds at once would hold the page up for
+ * longer than a click may wait, so they come in parts. */
+function useGrowing(all: number): number {
+	const [drawn, setDrawn] = useState(all > 2 * part ? part : Number.POSITIVE_INFINITY);
+	useEffect(() => {
+		if (drawn === Number.POSITIVE_INFINITY) return;
+		const more = () => setDrawn((n) => (n + part < all ? n + part : Number.POSITIVE_INFINITY));
+		const frame = requestAnimationFrame(more);
+		return () => cancelAnimationFrame(frame);
+	}, [drawn, all]);
+	return drawn;
+}
+
+/** boundsOf is where nodes are, also before they are drawn. */
+function boundsOf(nodes: Node[]): { x: number; y: number; width: number; height: number } {
+	const xs = nodes.map((n) => n.position?.x ?? 0);
+	const ys = nodes.map((n) => n.position?.y ?? 0);
+	const [x, y] = [Math.min(...xs), Math.min(...ys) - 32];
+	const right = Math.max(...nodes.map((n, i) => xs[i]! + (n.type === "end" ? 112 : 184)));
+	return { x, y, width: right - x, height: Math.max(...ys) + 32 - y };
+}
+
+/** showAll shows the whole drawing, also before all of it is drawn. */
+function showAll(flow: Flow): void {
+	const { nodes } = editor().draft;
+	if (nodes.length <= 2 * part) void flow.fitView(whole);
+	else void flow.fitBounds(boundsOf(nodes), { padding: whole.padding });
+}
+
+/** useKeepInView shows the whole drawing again if it was in view and a step that is added,
+ * or less room for it, would hide a part. */
+function useKeepInView(flow: Flow): void {
+	const nodes = useEditor((s) => s.draft.nodes);
+	const width = useStore((s) => s.width);
+	const height = useStore((s) => s.height);
+	const before = useRef({ nodes, width, height });
+	const due = useRef(false);
+	useEffect(() => {
+		const was = before.current;
+		before.current = { nodes, width, height };
+		const inView = (now: typeof was) => {
+			const { x, y, zoom } = flow.getViewport();
+			const box = boundsOf(now.nodes);
+			return (
+				box.x * zoom + x >= 0 &&
+				box.y * zoom + y >= 0 &&
+				(box.x + box.width) * zoom + x <= now.width &&
+				(box.y + box.height) * zoom + y <= now.height
+			);
+		};
+		const resized = was.width !== width || was.height !== height;
+		const stays = !resized && nodes.length <= was.nodes.length;
+		if (!due.current && (stays || !inView(was) || inView(before.current))) return;
+		due.current = true;
+		const timer = setTimeout(() => {
+			due.current = false;
+			void flow.fitView(resized ? whole : { ...whole, duration: 200 });
+		}, 30);
+		return () => clearTimeout(timer);
+	}, [flow, nodes, width, height]);
+}
+
+/** useForbidden tells whether an edge that is being drawn is over a step that the server
+ * does not allow. */
+function useForbidden(): { forbidden: boolean; onReconnectStart: (_: unknown, edge: RFEdge) => void } {
+	const over = useConnection(({ inProgress, fromHandle, toHandle }) => {
+		if (!inProgress || !toHandle) return "";
+		const [from, to] = fromHandle.type === "source" ? [fromHandle, toHandle] : [toHandle, fromHandle];
+		return JSON.stringify([from.nodeId, from.id, to.nodeId]);
+	});
+	const drawing = useConnection((c) => c.inProgress);
+	const replaced = useRef("");
+	const [forbidden, setForbidden] = useState("");
+	useEffect(() => {
+		if (!drawing) replaced.current = "";
+	}, [drawing]);
+	useEffect(() => {
+		if (!over) return;
+		let here = true;
+		const [source, sourceHandle, target] = JSON.parse(over) as [string, string, string];
+		tryEdge(edgeOf({ source, sourceHandle, target, targetHandle: null }), edgeBy(editor().draft, replaced.current))
+			.then(({ reason }) => here && setForbidden(reason ? over : ""))
+			.catch(() => {}); // it is asked again when the edge is dropped
+		return () => {
+			here = false;
+		};
+	}, [over]);
+	const onReconnectStart = useCallback((_: unknown, edge: RFEdge) => {
+		replaced.current = edge.id;
+	}, []);
+	return { forbidden: over !== "" && forbidden === over, onReconnectStart };
+}
+
 const lines = new WeakMap<Edge, RFEdge>();
 
 function useEdges(): RFEdge[] {
@@ -123,12 +221,14 @@ function useEdges(): RFEdge[] {
 		return draft.edges.flatMap((edge): RFEdge[] => {
 			const id = edgeKey(edge);
 			const source = nodeOf(draft, edge.source);
-			if (seen.has(id) || !source || !nodeOf(draft, edge.target)) return [];
+			const target = nodeOf(draft, edge.target);
+			if (seen.has(id) || !source || !target) return [];
 			seen.add(id);
 			const sourceHandle = isDetached(source) ? null : wayOf(source, edge);
 			let line = lines.get(edge);
-			if (line?.sourceHandle !== sourceHandle) {
-				line = { id, type: "line", source: edge.source, target: edge.target, sourceHandle };
+			const ariaLabel = t("From {source} to {target}", { source: nameOf(source), target: nameOf(target) });
+			if (line?.sourceHandle !== sourceHandle || line.ariaLabel !== ariaLabel) {
+				line = { id, type: "line", source: edge.source, target: edge.target, sourceHandle, ariaLabel };
 				lines.set(edge, line);
 			}
 			return [line!];
@@ -159,6 +259,8 @@ const edgeOf = (c: Connection) => ({
 	target: c.target,
 	...(c.sourceHandle && c.sourceHandle !== "out" && { sourceHandle: c.sourceHandle }),
 });
+
+const whole = { padding: 0.1, maxZoom: 1 };
 
 // React Flow compares what it is given by identity: what is made anew at each drawing makes
 // it draw everything. So all that does not change is here.
@@ -191,8 +293,6 @@ const constant = {
 	snapToGrid: true,
 	snapGrid: [8, 8],
 	connectionRadius: 28,
-	fitView: true,
-	fitViewOptions: { padding: 0.15, maxZoom: 1 },
 } satisfies ReactFlowProps;
 
 /** Canvas is the drawing of the draft. */
@@ -200,14 +300,24 @@ export function Canvas({ children }: { children?: ReactNode }) {
 	const id = useEditor((s) => s.id);
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const { nodes, onNodesChange, onNodeDragStart, onNodeDragStop } = useNodes();
+	const [large] = useState(nodes.length > 2 * part);
+	const growing = useGrowing(nodes.length);
 	const edges = useEdges();
 	const [chosenEdges, setChosenEdges] = useState<ReadonlySet<string>>(new Set());
 	const shown = useMemo(
 		() => (chosenEdges.size === 0 ? edges : edges.map((e) => (chosenEdges.has(e.id) ? { ...e, selected: true } : e))),
 		[edges, chosenEdges],
 	);
+	const grown = useMemo(() => {
+		if (growing >= nodes.length) return { nodes, edges: shown };
+		const some = nodes.slice(0, growing);
+		const ids = new Set(some.map((n) => n.id));
+		return { nodes: some, edges: shown.filter((e) => ids.has(e.source) && ids.has(e.target)) };
+	}, [nodes, shown, growing]);
 	const flow = useReactFlow();
 	const onKeyDown = useCanvasKeys(chosenEdges);
+	useKeepInView(flow);
+	const { forbidden, onReconnectStart } = useForbidden();
 
 	const onConnectEnd = useCallback(
 		(event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
@@ -248,7 +358,7 @@ export function Canvas({ children }: { children?: ReactNode }) {
 	// Another workflow begins in full view.
 	// biome-ignore lint/correctness/useExhaustiveDependencies: id is what it waits for
 	useEffect(() => {
-		const timer = setTimeout(() => void flow.fitView({ padding: 0.15, maxZoom: 1 }), 0);
+		const timer = setTimeout(() => showAll(flow), 0);
 		return () => clearTimeout(timer);
 	}, [id, flow]);
 
@@ -257,6 +367,7 @@ export function Canvas({ children }: { children?: ReactNode }) {
 			aria-label={t("Drawing of the workflow")}
 			aria-describedby="drawing-help"
 			data-canvas
+			data-forbidden={forbidden || undefined}
 			// biome-ignore lint/a11y/noNoninteractiveTabindex: the drawing takes keys
 			tabIndex={0}
 			onKeyDown={onKeyDown}
@@ -266,17 +377,20 @@ export function Canvas({ children }: { children?: ReactNode }) {
 				{t("Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Escape leaves.")}
 			</p>
 			<ReactFlow
-				nodes={nodes}
-				edges={shown}
+				nodes={grown.nodes}
+				edges={grown.edges}
 				onNodesChange={onNodesChange}
 				onNodeDragStart={onNodeDragStart}
 				onNodeDragStop={onNodeDragStop}
 				onEdgesChange={onEdgesChange}
 				onConnectEnd={onConnectEnd}
+				onReconnectStart={onReconnectStart}
 				onPaneContextMenu={onPaneContextMenu}
 				nodesDraggable={!readOnly}
 				nodesConnectable={!readOnly}
 				edgesReconnectable={!readOnly}
+				fitView={!large}
+				fitViewOptions={whole}
 				{...constant}
 			>
 				<Background variant={BackgroundVariant.Dots} gap={24} size={1.2} />
@@ -382,7 +496,7 @@ const Tools = memo(function Tools({ flow }: { flow: Flow }) {
 	);
 });
 
-export const fitAll = (flow: Flow) => void flow.fitView({ padding: 0.15, maxZoom: 1, duration: 200 });
+export const fitAll = (flow: Flow) => void flow.fitView({ ...whole, duration: 200 });
 
 /** layOut gives every node its place. */
 export function layOut(flow: Flow): void {
@@ -404,7 +518,7 @@ function Spoken() {
 		const node = s.selected.length === 1 ? nodeOf(s.draft, s.selected[0]!) : undefined;
 		if (!node) return "";
 		const problem = s.problems.find((p) => p.node === node.id)?.reason;
-		return [nameOf(node), node.type, problem].filter(Boolean).join(currentLang() === "ja" ? "、" : ", ");
+		return list([nameOf(node), term(node.type), problem].filter((one) => one !== undefined));
 	});
 	return (
 		<p role="status" className="sr-only">

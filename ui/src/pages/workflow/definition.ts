@@ -1,4 +1,3 @@
-import { api } from "../../api/client";
 import { t } from "../../lang";
 
 // A workflow as the API has it. Keys that the editor does not know stay as they are.
@@ -158,7 +157,7 @@ export const kinds: Kind[] = [
 		about: /* t */ "Sends the call on, once on each path",
 		data: {},
 	},
-	{ type: "end", name: /* t */ "End", about: /* t */ "The answer goes to the caller", data: {}, only: "last" },
+	{ type: "end", name: /* t */ "End", about: /* t */ "Returns the answer", data: {}, only: "last" },
 	{
 		type: "end",
 		name: /* t */ "Refuse",
@@ -201,8 +200,8 @@ export function newDefinition(id: string, name: string, workflowType = "tools/ca
 		...(match && { match }),
 		nodes: [
 			{ id: "start", type: "start", position: { x: 0, y: 0 } },
-			{ id: "call", type: "mcp-call", position: { x: 248, y: 0 } },
-			{ id: "end", type: "end", position: { x: 496, y: 0 } },
+			{ id: "call", type: "mcp-call", position: { x: column, y: 0 } },
+			{ id: "end", type: "end", position: { x: 2 * column, y: 0 } },
 		],
 		edges: [
 			{ source: "start", target: "call" },
@@ -211,33 +210,13 @@ export function newDefinition(id: string, name: string, workflowType = "tools/ca
 	};
 }
 
-/** createWorkflow stores a new workflow and returns its id. */
-export async function createWorkflow(
-	options: { name?: string; workflowType?: string; match?: Match } = {},
-): Promise<string> {
-	const { data } = await api.GET("/v1/workflows");
-	const taken = new Set(data?.workflows.map((w) => w.id));
-	const name = options.name || t("New workflow");
-	const base =
-		name
-			.toLowerCase()
-			.replace(/[^a-z0-9]+/g, "-")
-			.replace(/^-+|-+$/g, "") || "workflow";
-	let id = base === "new" ? "workflow" : base;
-	for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
-	await api.PUT("/v1/workflows/{id}", {
-		params: { path: { id } },
-		body: newDefinition(id, name, options.workflowType, options.match) as never,
-	});
-	return id;
-}
-
 export type Place =
 	| { edge: Edge }
 	| { after: string; way?: string }
 	| { at: Point; from?: { id: string; way: string } };
 
-export const column = 248;
+// Between two columns is room for the name of an exit and a +.
+export const column = 272;
 export const rowHeight = 120;
 
 /** add puts a node into a draft. It returns the draft and the id of the node. */

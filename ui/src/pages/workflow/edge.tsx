@@ -94,8 +94,15 @@ function EdgeButton(props: { label: string; onClick: (event: React.MouseEvent) =
 export const Refusal = memo(function Refusal(props: EdgeProps) {
 	const refused = useEditor((s) => s.refused);
 	const [path] = getBezierPath(props);
-	// The reason is read at any zoom.
-	const scale = useStore((s) => Math.max(1, 1 / s.transform[2]));
+	const [left, top, zoom] = useStore((s) => s.transform);
+	const width = useStore((s) => s.width);
+	const height = useStore((s) => s.height);
+	// The reason is read at any zoom, and stands within the drawing.
+	const scale = Math.max(1, 1 / zoom);
+	const within = (at: number, from: number, to: number) =>
+		Math.max((8 - from) / zoom, Math.min(at, (to - from) / zoom));
+	const x = within(props.targetX - 12, left, width - 268 * scale * zoom);
+	const y = within(props.targetY + 44, top, height - 88 * scale * zoom);
 	if (!refused) return null;
 	return (
 		<>
@@ -114,7 +121,7 @@ export const Refusal = memo(function Refusal(props: EdgeProps) {
 					<div
 						role="alert"
 						className="nodrag nopan pointer-events-auto absolute z-20 w-max max-w-[260px] origin-top-left rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-bad text-xs shadow-card"
-						style={{ transform: `translate(${props.targetX - 12}px, ${props.targetY + 44}px) scale(${scale})` }}
+						style={{ transform: `translate(${x}px, ${y}px) scale(${scale})` }}
 					>
 						{refused.reason}
 					</div>

@@ -3,7 +3,7 @@ import { type DragEvent, useEffect, useRef, useState } from "react";
 import { t } from "../../lang";
 import { Button, cx, Input } from "../../ui";
 import type { Setting } from "./definition";
-import { useEditor } from "./store";
+import { endGroup, useEditor } from "./store";
 
 /** pathType is what a field of the sample is while it is dragged. */
 export const pathType = "application/x-genkan-path";
@@ -48,6 +48,7 @@ export function Cel({
 	const pick = (picked: Picked) => {
 		const text = condition ? comparison(picked) : picked.path;
 		const bare = value.trim();
+		endGroup();
 		if (condition) onChange(bare === "" || bare === "true" ? text : `${bare} && ${text}`);
 		else {
 			const at = input.current?.selectionStart ?? value.length;

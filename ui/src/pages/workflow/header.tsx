@@ -1,14 +1,15 @@
-import { AlertTriangle, ChevronDown, Download, FileUp, OctagonX } from "lucide-react";
+import { AlertTriangle, ChevronDown, Download, FileUp, OctagonX, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { Link } from "wouter";
-import { api, query, refresh } from "../../api/client";
+import { Link, useLocation } from "wouter";
+import { api, query, refresh, type S } from "../../api/client";
 import { clock, t, tn } from "../../lang";
-import { Button, Chip, complain, Dot, Menu, say } from "../../ui";
-import { type Definition, nameOf, nodeOf } from "./definition";
+import { Button, Chip, Confirm, complain, Dot, Menu, say } from "../../ui";
+import { type Definition, nodeOf } from "./definition";
 import { placed } from "./layout";
 import { panels } from "./panels";
+import { endSitting } from "./sitting";
 import { edit, editor, select, setEditor, useEditor } from "./store";
-import { keepMine, takeTheirs } from "./sync";
+import { keepMine, saidOf, save, takeTheirs } from "./sync";
 
 /** Header says what is open, whether it is saved and whether it runs. */
 export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id: string | null) => void }) {
@@ -19,15 +20,20 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 	}, [name]);
 	return (
 		<header className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
-			<h1 className="flex min-w-0 items-baseline gap-2 text-lg">
-				<Link href="/workflows" className="font-normal text-base text-muted hover:text-text">
-					{t("Workflows")} /
-				</Link>
-				<span className="line">{name}</span>
-			</h1>
-			<Saved />
-			<Running />
-			<Problems />
+			{/* The name gives way to the chips, so that none of them moves the drawing. */}
+			<div className="flex min-w-0 flex-1 items-center gap-x-3 gap-y-2 *:shrink-0 max-xl:basis-full max-sm:flex-wrap">
+				<h1 className="flex min-w-0 shrink! items-baseline gap-2 text-lg">
+					<Link href="/workflows" className="shrink-0 font-normal text-base text-muted hover:text-text">
+						{t("Workflows")} /
+					</Link>
+					<span className="line" title={name}>
+						{name}
+					</span>
+				</h1>
+				<Saved />
+				<Running />
+				<Problems />
+			</div>
 			<div className="ml-auto flex flex-wrap items-center gap-2">
 				{panels.map(({ id, title, primary }) => (
 					<Button
@@ -68,11 +74,11 @@ async function stop(): Promise<void> {
 	);
 }
 
-/** enableVersion makes a version run. */
-export async function enableVersion(version: number, force?: boolean): Promise<void> {
+/** enableVersion makes a version run, in its own mode unless said. */
+export async function enableVersion(version: number, more?: Omit<S["EnableRequest"], "version">): Promise<void> {
 	const { data } = await api.POST("/v1/workflows/{id}/enable", {
 		params: { path: { id: editor().id } },
-		body: { version, force },
+		body: { version, ...more },
 	});
 	setEditor({ info: data! });
 	refresh("/v1/workflows");
@@ -81,6 +87,7 @@ export async function enableVersion(version: number, force?: boolean): Promise<v
 function Saved() {
 	const saving = useEditor((s) => s.saving);
 	const readOnly = useEditor((s) => s.readOnly);
+	const runs = useEditor((s) => s.draft === s.saved && s.info?.runningVersion === s.base);
 	const [busy, setBusy] = useState(false);
 	const act = (what: () => Promise<void>) => {
 		setBusy(true);
@@ -91,7 +98,7 @@ function Saved() {
 	if (readOnly === "file") return <Chip>{t("kept in a file: it is changed there")}</Chip>;
 	if (saving.state === "conflict")
 		return (
-			<span role="alert" className="flex flex-wrap items-center gap-2 text-warn">
+			<span role="alert" className="flex min-w-0 shrink! flex-wrap items-center gap-2 text-warn">
 				<Chip tone="warn" title={String((saving.error as Error)?.message ?? "")}>
 					<AlertTriangle />
 					{t("changed elsewhere meanwhile; your draft is here and not saved")}
@@ -113,11 +120,13 @@ function Saved() {
 		);
 	return (
 		<Chip role="status" className="tabular">
-			{saving.state === "saved"
-				? saving.at
-					? t("draft, saved {time}", { time: clock(saving.at).replace(/:\d\d$/, "") })
-					: t("saved")
-				: t("saving…")}
+			{saving.state !== "saved"
+				? t("saving…")
+				: runs
+					? t("no changes to enable")
+					: saving.at
+						? t("draft, saved {time}", { time: clock(saving.at).replace(/:\d\d$/, "") })
+						: t("saved")}
 		</Chip>
 	);
 }
@@ -159,7 +168,7 @@ function Problems() {
 			items={problems.slice(0, 30).map((p, i) => {
 				const node = p.node ? nodeOf(draft, p.node) : undefined;
 				return {
-					title: `${i + 1}. ${node ? `${nameOf(node)}: ` : ""}${p.reason}`,
+					title: `${i + 1}. ${saidOf(draft, p)}`,
 					onSelect: () => select(node ? [node.id] : []),
 				};
 			})}
@@ -170,11 +179,18 @@ function Problems() {
 function Files() {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const input = useRef<HTMLInputElement>(null);
+	const [, go] = useLocation();
+	const name = useEditor((s) => s.draft.name || s.id);
+	const running = useEditor((s) => s.info?.enabled ?? false);
+	const [asking, ask] = useState(false);
+	const remove = query.useMutation("delete", "/v1/workflows/{id}");
 	const take = async (file: File) => {
 		try {
 			const read = JSON.parse(await file.text()) as Partial<Definition>;
 			if (!Array.isArray(read.nodes) || !Array.isArray(read.edges)) throw new Error();
 			const { id } = editor().draft;
+			await save();
+			endSitting();
 			edit((draft) =>
 				placed({ ...draft, ...(read as Definition), id, version: draft.version, enabled: draft.enabled }),
 			);
@@ -201,8 +217,44 @@ function Files() {
 						disabled: readOnly,
 						onSelect: () => input.current?.click(),
 					},
+					"line",
+					{
+						title: t("Delete this workflow"),
+						icon: <Trash2 />,
+						danger: true,
+						disabled: readOnly,
+						onSelect: () => ask(true),
+					},
 				]}
 			/>
+			{asking && (
+				<Confirm
+					title={t("Delete the workflow {name}?", { name })}
+					action={t("Delete")}
+					danger
+					busy={remove.isPending}
+					onClose={() => ask(false)}
+					onConfirm={() =>
+						remove.mutate(
+							{ params: { path: { id: editor().id } } },
+							{
+								onError: complain,
+								onSuccess: () => {
+									refresh("/v1/workflows");
+									say(t("The workflow {name} is deleted.", { name }));
+									go("/workflows");
+								},
+							},
+						)
+					}
+				>
+					{running
+						? t(
+								"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.",
+							)
+						: t("All its versions and tests go with it. Export it first to keep it.")}
+				</Confirm>
+			)}
 			<input
 				ref={input}
 				type="file"

@@ -1,11 +1,13 @@
 import { ReactFlowProvider } from "@xyflow/react";
-import { type PointerEvent, useCallback, useEffect, useState } from "react";
-import { Redirect, useParams, useSearchParams } from "wouter";
+import { type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
+import { Redirect, useParams } from "wouter";
+import { useAddress } from "@/shell/address";
 import { query } from "../../api/client";
+import { useEvents } from "../../api/events";
 import { t } from "../../lang";
 import { complain, cx, Loading, Problem } from "../../ui";
 import { Canvas } from "./canvas";
-import { createWorkflow } from "./definition";
+import { createWorkflow } from "./create";
 import { Header } from "./header";
 import { InputPane } from "./input";
 import { Chooser } from "./menu";
@@ -83,8 +85,19 @@ function Open({ id }: { id: string }) {
 
 /** useSample reads the call of the address and replays it, or finds one. */
 function useSample(id: string, ready: boolean): void {
-	const [search] = useSearchParams();
+	const [search] = useAddress();
 	const call = search.get("call");
+	const wanted = useEditor((s) => JSON.stringify([s.id, s.draft.workflowType, s.draft.match]));
+	const [calls, setCalls] = useState(0);
+	const soon = useRef<ReturnType<typeof setTimeout>>(undefined);
+	useEvents((event) => {
+		if (event.name !== "call.ended" || editor().sample !== null) return;
+		soon.current ??= setTimeout(() => {
+			soon.current = undefined;
+			setCalls((n) => n + 1);
+		}, 2000);
+	});
+	// biome-ignore lint/correctness/useExhaustiveDependencies: another call may be the sample
 	useEffect(() => {
 		if (!ready) return;
 		const asking = new AbortController();
@@ -92,14 +105,20 @@ function useSample(id: string, ready: boolean): void {
 			if (call) {
 				if (editor().sample?.id !== call) setEditor({ sample: await loadCall(call, asking.signal), replay: null });
 				if (editor().replay?.call !== call) await replayNow(call);
-			} else if (!editor().sample) {
-				const sample = await findSample(asking.signal);
-				if (editor().id === id) setEditor({ sample });
+			} else if (!editor().sample || editor().sampleFor !== wanted) {
+				// A pattern that is being written is waited for.
+				if (editor().sample !== undefined) await new Promise((done) => setTimeout(done, 600));
+				if (asking.signal.aborted) return;
+				const found = await findSample(asking.signal);
+				if (editor().id !== id) return;
+				setEditor({ noSample: found.noSample, sampleFor: wanted });
+				if (found.sample?.id !== editor().sample?.id || editor().sample === undefined)
+					setEditor({ sample: found.sample, replay: null });
 			}
 		};
 		read().catch((error) => !asking.signal.aborted && complain(error));
 		return () => asking.abort();
-	}, [id, ready, call]);
+	}, [id, ready, call, wanted, calls]);
 }
 
 /** useNarrow makes the editor read-only where there is no room to draw. */
@@ -123,7 +142,7 @@ function useNarrow(): void {
 
 function Editor() {
 	const readOnly = useEditor((s) => s.readOnly);
-	const [search, setSearch] = useSearchParams();
+	const [search, setSearch] = useAddress();
 	const panel = search.get("panel");
 	const openPanel = useCallback(
 		(id: string | null) =>
@@ -139,7 +158,7 @@ function Editor() {
 	);
 	const chosen = panels.find((one) => one.id === panel);
 	return (
-		<div className="flex h-[calc(100dvh-48px)] flex-col gap-3 px-3 pt-4 pb-3 sm:px-7 sm:pt-5 md:h-dvh">
+		<div className="flex min-h-0 flex-1 flex-col gap-3 px-3 pt-4 pb-3 sm:px-7 sm:pt-5">
 			<Header panel={panel} onPanel={openPanel} />
 			{readOnly === "narrow" && (
 				<p role="status" className="rounded-md bg-accent-soft px-3 py-2 text-accent">
@@ -150,7 +169,7 @@ function Editor() {
 				<div className="flex min-h-0 flex-1">
 					<Canvas />
 					{chosen?.place === "side" && (
-						<aside className="w-[340px] max-w-full shrink-0 overflow-hidden border-line border-l bg-surface">
+						<aside className="w-[340px] max-sm:w-full max-w-full shrink-0 overflow-hidden border-line border-l bg-surface">
 							<chosen.Panel onClose={() => openPanel(null)} />
 						</aside>
 					)}

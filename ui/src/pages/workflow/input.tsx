@@ -1,9 +1,10 @@
 import { Pin } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
-import { useSearchParams } from "wouter";
+import { useAddress } from "@/shell/address";
 import { query, type S } from "../../api/client";
 import { clock, t } from "../../lang";
-import { Button, Cap, complain, Dialog, Empty, LinkButton, Loaded, say } from "../../ui";
+import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, say } from "../../ui";
+import { outcomeTone, outcomeWord, toolName } from "../calls/words";
 import { insertInto } from "./code-insert";
 import { casesOf, nodeOf } from "./definition";
 import { comparison, type Picked, pathType, pickInto } from "./fields";
@@ -15,6 +16,7 @@ import { stateAt } from "./trace";
 /** InputPane shows the call that comes into the selected node. */
 export function InputPane() {
 	const sample = useEditor((s) => s.sample);
+	const noSample = useEditor((s) => s.noSample);
 	const replay = useEditor((s) => s.replay);
 	const node = useEditor((s) => s.selected.at(-1) ?? "");
 	const [choosing, setChoosing] = useState(false);
@@ -26,7 +28,7 @@ export function InputPane() {
 					{sample ? (
 						<>
 							<Pin aria-hidden className="mr-1 inline size-3" />
-							{t("Input: {tool}, {time}", { tool: sample.tool ?? sample.method, time: clock(sample.startedAt) })}
+							{t("Input: {tool}, {time}", { tool: toolName(sample), time: clock(sample.startedAt) })}
 						</>
 					) : (
 						t("Input")
@@ -50,7 +52,8 @@ export function InputPane() {
 				<p className="p-4 text-muted">
 					{sample === undefined
 						? t("Looking for a call…")
-						: t(
+						: noSample ||
+							t(
 								"No call that this workflow is for is in the history yet. Call a tool, and it becomes the sample here.",
 							)}
 				</p>
@@ -191,7 +194,7 @@ function pick(picked: Picked): void {
 function ChooseCall({ onClose }: { onClose: () => void }) {
 	const type = useEditor((s) => s.draft.workflowType);
 	const calls = query.useQuery("get", "/v1/calls", { params: { query: { limit: 100 } } });
-	const [, setSearch] = useSearchParams();
+	const [, setSearch] = useAddress();
 	const choose = async (id: string) => {
 		onClose();
 		try {
@@ -229,13 +232,23 @@ function ChooseCall({ onClose }: { onClose: () => void }) {
 									<button
 										type="button"
 										onClick={() => void choose(call.id)}
-										className="grid w-full grid-cols-[88px_minmax(120px,1fr)_minmax(0,2fr)_auto] items-center gap-3 rounded-md px-2 py-1.5 text-left hover:bg-sunken focus-visible:-outline-offset-2"
+										className="grid w-full grid-cols-[72px_minmax(0,1fr)_minmax(0,1.6fr)_112px] items-center gap-3 max-sm:grid-cols-[72px_minmax(0,1fr)_96px] rounded-md px-2 py-1.5 text-left hover:bg-sunken focus-visible:-outline-offset-2"
 									>
 										<span className="tabular text-faint text-xs">{clock(call.startedAt)}</span>
-										<span className="line font-medium">{call.tool}</span>
-										<code className="line text-muted">{call.arguments}</code>
-										<span className={call.outcome === "ok" ? "text-faint text-xs" : "text-bad text-xs"}>
-											{call.outcome}
+										<span className="line font-medium" title={call.tool}>
+											{call.server && <span className="font-normal text-muted">{call.server} / </span>}
+											{toolName(call)}
+										</span>
+										<code className="line text-muted max-sm:hidden">{call.arguments}</code>
+										<span
+											className={cx(
+												"line text-right text-xs",
+												{ ok: "text-faint", warn: "text-warn", bad: "text-bad", idle: "", accent: "" }[
+													outcomeTone(call.outcome)
+												],
+											)}
+										>
+											{outcomeWord(call.outcome)}
 										</span>
 									</button>
 								</li>

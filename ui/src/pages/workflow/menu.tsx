@@ -1,12 +1,26 @@
 import { Package } from "lucide-react";
-import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { query } from "../../api/client";
 import { t } from "../../lang";
-import { composing, cx, Input } from "../../ui";
-import { add, canFail, type Data, kinds, leaving, nameOf, next, nodeOf, outsOf, type Place } from "./definition";
+import { complain, composing, cx, Input } from "../../ui";
+import {
+	add,
+	canFail,
+	type Data,
+	type Definition,
+	type Edge,
+	entering,
+	isDetached,
+	kinds,
+	nameOf,
+	next,
+	nodeOf,
+	outsOf,
+	type Place,
+} from "./definition";
 import { iconOf, wayText } from "./node";
 import { edit, editor, select, setEditor, useEditor } from "./store";
-import { connect } from "./sync";
+import { connect, tryEdge } from "./sync";
 
 type Choice = { key: string; title: string; about?: string; icon: ReactNode; choose: () => void };
 
@@ -44,8 +58,10 @@ function example(type: string, data: Data): Data {
 	const args = (sample?.request?.json as { arguments?: Record<string, unknown> } | undefined)?.arguments;
 	const first =
 		args && Object.entries(args).find(([, value]) => typeof value === "string" || typeof value === "number");
-	if (type === "condition" && first)
-		return { ...data, cases: [{ handle: "yes", when: `args${member(first[0])} == ${JSON.stringify(first[1])}` }] };
+	if (type === "condition") {
+		const when = first ? `args${member(first[0])} == ${JSON.stringify(first[1])}` : "true";
+		return { ...data, cases: [{ handle: t("yes"), when }] };
+	}
 	if (type === "set" && first) return { ...data, arguments: { [first[0]]: { value: first[1] } } };
 	return data;
 }
@@ -79,42 +95,73 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 	return <List screen={screen} label={t("Add a step")} choices={choices} />;
 }
 
-function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from: string }) {
-	const draft = useEditor((s) => s.draft);
+/** openEdges are the edges from a node by an exit that leads nowhere to steps that nothing
+ * leads to. The server knows which of them are allowed. */
+function openEdges(draft: Definition, from: string): Edge[] {
 	const node = nodeOf(draft, from);
-	const choices = useMemo(() => {
-		if (!node) return [];
-		const ways = [...outsOf(node), ...(canFail(node) ? ["error"] : [])];
-		// Ways that lead nowhere and nodes that nothing leads to come first.
-		const sorted = [...ways].sort(
-			(a, b) => Number(Boolean(next(draft, from, a))) - Number(Boolean(next(draft, from, b))),
-		);
-		const entered = new Set(draft.edges.map((e) => e.target));
-		const targets = draft.nodes
-			.filter((n) => n.id !== from && n.type !== "start" && !leaving(draft, from).some((e) => e.target === n.id))
-			.sort((a, b) => Number(entered.has(a.id)) - Number(entered.has(b.id)));
-		return sorted.flatMap((way) =>
-			targets.map((target): Choice => {
-				const Icon = iconOf(target);
-				return {
-					key: `${way} ${target.id}`,
-					title: nameOf(target),
-					about:
-						ways.length > 1
-							? way === "out" && node.type !== "approve"
-								? undefined
-								: t("by “{way}”", { way: wayText(way) })
-							: undefined,
-					icon: <Icon />,
-					choose: () => void connect({ source: from, target: target.id, ...(way !== "out" && { sourceHandle: way }) }),
-				};
-			}),
-		);
-	}, [draft, from, node]);
-	return <List screen={screen} label={t("Connect to…")} choices={choices} />;
+	if (!node) return [];
+	const ways = [...outsOf(node), ...(canFail(node) ? ["error"] : [])];
+	const targets = draft.nodes.filter((n) => n.id !== from && n.type !== "start" && entering(draft, n.id).length === 0);
+	return ways.flatMap((way) =>
+		targets
+			.filter((target) => isDetached(target) || !next(draft, from, way))
+			.map((target) => ({ source: from, target: target.id, ...(way !== "out" && { sourceHandle: way }) })),
+	);
 }
 
-function List({ screen, label, choices }: { screen: { x: number; y: number }; label: string; choices: Choice[] }) {
+function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from: string }) {
+	const draft = useEditor((s) => s.draft);
+	const [allowed, setAllowed] = useState<Edge[] | null>(null);
+	useEffect(() => {
+		let here = true;
+		const ask = async () => {
+			const edges = openEdges(draft, from).slice(0, 40);
+			const tried = await Promise.all(edges.map((edge) => tryEdge(edge)));
+			if (here) setAllowed(edges.filter((_, i) => !tried[i]!.reason));
+		};
+		ask().catch((error) => {
+			close();
+			complain(error);
+		});
+		return () => {
+			here = false;
+		};
+	}, [draft, from]);
+	const node = nodeOf(draft, from);
+	const choices = (allowed ?? []).map((edge): Choice => {
+		const target = nodeOf(draft, edge.target)!;
+		const way = edge.sourceHandle ?? "out";
+		const Icon = iconOf(target);
+		return {
+			key: `${way} ${target.id}`,
+			title: nameOf(target),
+			about: way === "out" && node?.type !== "approve" ? undefined : t("by “{way}”", { way: wayText(way) }),
+			icon: <Icon />,
+			choose: () => void connect(edge),
+		};
+	});
+	return (
+		<List
+			screen={screen}
+			label={t("Connect to…")}
+			choices={choices}
+			none={allowed ? t("Nothing is left to connect: the exits lead on already, or the other steps are reached.") : "…"}
+		/>
+	);
+}
+
+function List({
+	screen,
+	label,
+	choices,
+	none,
+}: {
+	screen: { x: number; y: number };
+	label: string;
+	choices: Choice[];
+	/** What it says if there is nothing to choose. */
+	none?: string;
+}) {
 	const [text, setText] = useState("");
 	const [at, setAt] = useState(0);
 	const box = useRef<HTMLDivElement>(null);
@@ -198,11 +245,15 @@ function List({ screen, label, choices }: { screen: { x: number; y: number }; la
 						{choice.icon}
 						<div className="min-w-0">
 							<div className="line font-medium">{choice.title}</div>
-							{choice.about && <div className="line text-faint text-xs">{choice.about}</div>}
+							{choice.about && <div className="line-clamp-2 text-faint text-xs">{choice.about}</div>}
 						</div>
 					</div>
 				))}
-				{found.length === 0 && <div className="px-3 py-4 text-center text-faint">{t("Nothing has such a name.")}</div>}
+				{found.length === 0 && (
+					<div className="px-3 py-4 text-center text-faint">
+						{(choices.length === 0 && none) || t("Nothing has such a name.")}
+					</div>
+				)}
 			</div>
 		</div>
 	);

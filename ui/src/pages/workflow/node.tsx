@@ -1,4 +1,4 @@
-import { Handle, type NodeProps, Position, useConnection } from "@xyflow/react";
+import { Handle, type NodeProps, Position, useConnection, useUpdateNodeInternals } from "@xyflow/react";
 import {
 	AlertTriangle,
 	ArrowRight,
@@ -16,8 +16,9 @@ import {
 	UserCheck,
 	Wrench,
 } from "lucide-react";
-import { memo } from "react";
+import { memo, useEffect, useRef } from "react";
 import { t, tn, took } from "../../lang";
+import { term } from "../../lang/terms";
 import { composing, cx, type Tone } from "../../ui";
 import {
 	canFail,
@@ -64,7 +65,8 @@ function kindText(node: Node): string {
 	if (isDetached(node)) return t("nobody waits");
 	if (node.type === "tool" && node.data?.tool) return String(node.data.tool);
 	if (node.data?.message) return String(node.data.message);
-	return node.data?.label ? t(kindOf(node).name) : node.type;
+	const kind = node.data?.label ? t(kindOf(node).name) : term(node.type);
+	return kind === nameOf(node) ? "" : kind;
 }
 
 /** toneOf is the colour of what a node did. */
@@ -231,6 +233,15 @@ function Ways({ node }: { node: Node }) {
 	const connecting = useConnection((c) => c.inProgress && c.fromNode?.id === node.id);
 	const ways = outsOf(node);
 	const dangling = new Set(open ? open.split("\n") : []);
+	// React Flow measures handles anew only if it is told of others.
+	const measure = useUpdateNodeInternals();
+	const named = ways.join("\n");
+	const measured = useRef(named);
+	useEffect(() => {
+		if (measured.current === named) return;
+		measured.current = named;
+		measure(node.id);
+	}, [named, measure, node.id]);
 	return (
 		<>
 			{ways.map((way, i) => {
@@ -251,7 +262,10 @@ function Ways({ node }: { node: Node }) {
 								style={{ top }}
 							>
 								{ways.length > 1 && (
-									<span className="-mt-4 rounded-sm bg-sunken/80 px-1 text-[11px] text-muted leading-4">
+									<span
+										className="line -mt-4 max-w-14 rounded-sm bg-sunken/80 px-1 text-[11px] text-muted leading-4"
+										title={wayText(way)}
+									>
 										{wayText(way)}
 									</span>
 								)}

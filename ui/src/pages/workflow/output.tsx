@@ -1,6 +1,6 @@
 import { Play } from "lucide-react";
 import { useMemo } from "react";
-import { t, tn, took } from "../../lang";
+import { between, t, tn, took } from "../../lang";
 import { Button, Cap, Chip, complain, cx, Json } from "../../ui";
 import { nodeOf } from "./definition";
 import { statusText, toneOf, wayText } from "./node";
@@ -39,7 +39,10 @@ export function OutputPane() {
 					className="text-accent!"
 					disabled={!sample}
 					busy={replaying}
-					title={`${t("Runs the draft on the input, with the answer of then. Nothing is sent.")} (Ctrl+Enter)`}
+					title={t("{title} ({name})", {
+						title: t("Runs the draft on the input, with the answer of then. Nothing is sent."),
+						name: "Ctrl+Enter",
+					})}
 					onClick={() => void replayNow().catch(complain)}
 				>
 					<Play />
@@ -103,7 +106,8 @@ function Outcome() {
 						? t("The workflow fails, and the call is refused.")
 						: trace?.changed
 							? t("The call goes through, changed.")
-							: t("The call goes through as it is.")}{" "}
+							: t("The call goes through as it is.")}
+				{between()}
 				{trace && (
 					<span className="text-faint">{t("The workflow takes {time}.", { time: took(trace.tookMillis) })}</span>
 				)}

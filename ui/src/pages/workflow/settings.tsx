@@ -3,6 +3,7 @@ import { lazy, type ReactNode, Suspense, useState } from "react";
 import { query } from "../../api/client";
 import { t } from "../../lang";
 import { Button, Cap, Field, Input, Menu, Select, TextArea } from "../../ui";
+import { blank, type Schema, SchemaForm } from "../../ui/schemaform";
 import {
 	type Case,
 	canFail,
@@ -15,6 +16,7 @@ import {
 	type Node,
 	nameOf,
 	nodeOf,
+	outsOf,
 	remove,
 	type Setting,
 } from "./definition";
@@ -301,13 +303,7 @@ function Cases({ node, wrong }: { node: Node; wrong: boolean }) {
 			{cases.map((c, i) => (
 				// biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being written
 				<div key={i} className="flex items-center gap-1.5">
-					<Input
-						aria-label={t("Name of the way out")}
-						value={c.handle}
-						readOnly={readOnly}
-						onChange={(event) => renameCase(node, i, event.target.value)}
-						className="max-w-20"
-					/>
+					<CaseName node={node} i={i} />
 					<Cel
 						condition
 						error={wrong}
@@ -351,6 +347,29 @@ function Cases({ node, wrong }: { node: Node; wrong: boolean }) {
 				{t("CEL over args, request, response, metadata and vars. Click or drag a field of the input to write it.")}
 			</p>
 		</fieldset>
+	);
+}
+
+/** CaseName is the name of a way out. A name that is taken stays here until it is another. */
+function CaseName({ node, i }: { node: Node; i: number }) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const [text, setText] = useState<string | null>(null);
+	const handle = casesOf(node)[i]!.handle;
+	return (
+		<Input
+			aria-label={t("Name of the way out")}
+			value={text ?? handle}
+			aria-invalid={(text !== null && text !== handle) || undefined}
+			readOnly={readOnly}
+			onChange={(event) => {
+				const name = event.target.value;
+				const taken = [...outsOf(node), "error"].includes(name) && name !== handle;
+				setText(name);
+				if (name && !taken) renameCase(node, i, name);
+			}}
+			onBlur={() => setText(null)}
+			className="max-w-20"
+		/>
 	);
 }
 
@@ -446,6 +465,12 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 	if (marks.length === 0 && step?.line && step.error)
 		marks.push({ line: step.line, column: step.column, message: step.error });
 	const usesModule = hook.module !== undefined;
+	const putParams = (params: unknown) =>
+		editNode(
+			node.id,
+			(data) => ({ ...data, hook: set((data.hook ?? {}) as Record<string, unknown>, "params", params) }),
+			`params ${node.id}`,
+		);
 	return (
 		<>
 			<div className="flex shrink-0 flex-wrap items-center gap-2 border-line border-b px-4 py-2">
@@ -462,7 +487,7 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 					className="flex-1 basis-24"
 				/>
 				<Select
-					aria-label={t("Waiting")}
+					aria-label={t("Whether the call waits")}
 					disabled={readOnly}
 					value={hook.blocking ? "wait" : "beside"}
 					onChange={(event) => put({ blocking: event.target.value === "wait" })}
@@ -482,10 +507,11 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 								onChange={(event) =>
 									editNode(node.id, (data) => {
 										const { module: _, ...rest } = (data.hook ?? {}) as Hook;
-										return {
-											...data,
-											hook: event.target.value ? { ...rest, module: event.target.value } : { script: "", ...rest },
-										};
+										const module = event.target.value;
+										if (!module) return { ...data, hook: { script: "", ...rest } };
+										const schema = modules.data?.hookModules.find((m) => m.id === module)?.params as Schema | undefined;
+										const params = rest.params ?? (schema && blank(schema));
+										return { ...data, hook: { ...rest, module, ...(params !== undefined && { params }) } };
 									})
 								}
 							>
@@ -501,27 +527,15 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 							</Select>
 						</Field>
 						{!isDetached(node) && <OnError node={node} />}
-						<JsonField
-							label={t("Parameters (params) as JSON")}
-							value={hook.params}
-							onChange={(params) =>
-								editNode(
-									node.id,
-									(data) => ({ ...data, hook: set((data.hook ?? {}) as Record<string, unknown>, "params", params) }),
-									`params ${node.id}`,
-								)
-							}
-						/>
+						{!usesModule && (
+							<JsonField label={t("Parameters (params) as JSON")} value={hook.params} onChange={putParams} />
+						)}
 					</div>
 				)}
 			</div>
 			<div className="min-h-0 flex-1">
 				{usesModule ? (
-					<p className="p-4 text-muted">
-						{t("The script is the shared module {name}. A change to it reaches all workflows that use it.", {
-							name: hook.module!,
-						})}
-					</p>
+					<ModuleParams key={hook.module} reference={hook.module!} value={hook.params} onChange={putParams} />
 				) : (
 					<Suspense fallback={null}>
 						<Code
@@ -540,6 +554,45 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 				)}
 			</div>
 		</>
+	);
+}
+
+/** ModuleParams are the params that a hook gives to a module: a form, if the module says
+ * which it takes. */
+function ModuleParams({
+	reference,
+	value,
+	onChange,
+}: {
+	reference: string;
+	value: unknown;
+	onChange: (params: unknown) => void;
+}) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const [id, version] = reference.split("@");
+	const module = query.useQuery(
+		"get",
+		"/v1/hook-modules/{id}",
+		{ params: { path: { id: id! }, query: { version: Number(version) || undefined } } },
+		{ retry: false },
+	);
+	const schema = module.data?.params as Schema | undefined;
+	return (
+		<div className="flex h-full flex-col gap-3 overflow-y-auto p-4">
+			<p className="text-muted">
+				{module.data?.description ? `${module.data.description} ` : ""}
+				{t("The script is the shared module {name}. A change to it reaches all workflows that use it.", {
+					name: reference,
+				})}
+			</p>
+			{schema ? (
+				<fieldset disabled={readOnly} aria-label={t("Parameters")}>
+					<SchemaForm schema={schema} value={value ?? {}} onChange={onChange} />
+				</fieldset>
+			) : (
+				!module.isLoading && <JsonField label={t("Parameters (params) as JSON")} value={value} onChange={onChange} />
+			)}
+		</div>
 	);
 }
 
@@ -572,11 +625,14 @@ function JsonField({ label, value, onChange }: { label: string; value: unknown; 
 	);
 }
 
+// Where the server reports problems of match.when.
+const matchWhen = "match.when";
+
 function WorkflowSettings() {
 	const draft = useEditor((s) => s.draft);
 	const allProblems = useEditor((s) => s.problems);
 	const readOnly = useEditor((s) => s.readOnly !== null);
-	const own = allProblems.filter((p) => !p.node);
+	const own = allProblems.filter((p) => !p.node || p.node === matchWhen);
 	const match = draft.match ?? {};
 	const put = (change: Partial<Definition>, group = "") => edit((draft) => ({ ...draft, ...change }), group);
 	const putMatch = (key: string, value: unknown) =>
@@ -645,6 +701,7 @@ function WorkflowSettings() {
 						<Cel
 							condition
 							label={t("Only if")}
+							error={own.some((p) => p.node === matchWhen)}
 							value={match.when ?? ""}
 							onChange={(value) => putMatch("when", value)}
 						/>

@@ -49,6 +49,9 @@ export type Editor = {
 	adding: Adding | null;
 	/** The call that is shown as the input (undefined while it is looked for), and what the draft makes of it. */
 	sample: S["CallDetails"] | null | undefined;
+	/** What the sample was looked for by, and why there is none, if that is known. */
+	sampleFor: string;
+	noSample: string;
 	replay: Replay | null;
 	replaying: boolean;
 	stats: Record<string, S["NodeStats"]>;
@@ -76,6 +79,8 @@ export const useEditor = create<Editor>()(
 			refused: null,
 			adding: null,
 			sample: undefined,
+			sampleFor: "",
+			noSample: "",
 			replay: null,
 			replaying: false,
 			stats: {},
@@ -109,6 +114,11 @@ export function edit(change: (draft: Definition) => Definition, group = ""): voi
 	if (joined) history.getState().pause();
 	setEditor({ draft: next, refused: null });
 	if (joined) history.getState().resume();
+}
+
+/** endGroup makes the next change one that is undone by itself. */
+export function endGroup(): void {
+	lastGroup = "";
 }
 
 /** editNode changes the data of a node. */

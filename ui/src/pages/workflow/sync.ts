@@ -1,6 +1,8 @@
 import { useEffect } from "react";
 import { api, Failure, refresh, root, type S } from "../../api/client";
-import type { Definition, Edge } from "./definition";
+import { t } from "../../lang";
+import { type Definition, type Edge, nameOf, nodeOf } from "./definition";
+import { endSitting, sittingOf } from "./sitting";
 import { edit, editor, load, type Problem, setEditor, useEditor } from "./store";
 
 // What goes on between the draft and the server: saving, checking, replaying.
@@ -20,7 +22,7 @@ export async function save(): Promise<void> {
 	writing = (async () => {
 		try {
 			const { data } = await api.PUT("/v1/workflows/{id}", {
-				params: { path: { id }, query: { base } },
+				params: { path: { id }, query: { base, draft: sittingOf(id) } },
 				body: draft as never,
 			});
 			if (editor().id !== id) return;
@@ -43,6 +45,7 @@ export async function save(): Promise<void> {
 
 /** keepMine stores the draft over what another tab or person has stored. */
 export async function keepMine(): Promise<void> {
+	endSitting();
 	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id: editor().id } } });
 	setEditor({ base: data!.newestVersion, info: data!, saving: { state: "waiting" } });
 	await save();
@@ -68,6 +71,22 @@ async function problemsNow(): Promise<Problem[]> {
 
 const same = (a: Problem, b: Problem) => a.node === b.node && a.reason === b.reason;
 
+/** saidOf is a problem with the name of its node. */
+export function saidOf(draft: Definition, { node, reason }: Problem): string {
+	const of = node ? nodeOf(draft, node) : undefined;
+	return of ? t("{name}: {reason}", { name: nameOf(of), reason }) : reason;
+}
+
+/** tryEdge asks the server whether an edge is allowed. replaced is an edge that it takes the
+ * place of. */
+export async function tryEdge(edge: Edge, replaced?: Edge) {
+	const { draft } = editor();
+	const would = { ...draft, edges: [...draft.edges.filter((e) => e !== replaced), edge] };
+	const [before, { problems, matches }] = await Promise.all([problemsNow(), check(would)]);
+	const wrong = problems.find((problem) => !before.some((old) => same(old, problem)));
+	return { would, problems, matches, reason: wrong && saidOf(would, wrong) };
+}
+
 /** connect adds an edge if the server allows it, and otherwise shows why not. replaced is
  * an edge that it takes the place of. */
 export async function connect(edge: Edge, replaced?: Edge): Promise<string | undefined> {
@@ -83,11 +102,9 @@ export async function connect(edge: Edge, replaced?: Edge): Promise<string | und
 		)
 	)
 		return undefined;
-	const would = { ...draft, edges: [...edges, edge] };
 	setEditor({ refused: { edge, pending: true } });
 	try {
-		const [before, { problems: after, matches }] = await Promise.all([problemsNow(), check(would)]);
-		const reason = after.find((problem) => !before.some((old) => same(old, problem)))?.reason;
+		const { would, problems, matches, reason } = await tryEdge(edge, replaced);
 		if (reason) {
 			setEditor({ refused: { edge, reason } });
 			return reason;
@@ -97,7 +114,7 @@ export async function connect(edge: Edge, replaced?: Edge): Promise<string | und
 			return undefined;
 		}
 		edit(() => would);
-		setEditor({ problems: after, matches, checked: would });
+		setEditor({ problems, matches, checked: would });
 		return undefined;
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
@@ -125,34 +142,45 @@ export async function replayNow(call?: string): Promise<void> {
 	}
 }
 
-/** findSample looks for the latest call that the workflow is for. The server knows which:
- * a replay says whether it matches. */
-export async function findSample(signal: AbortSignal): Promise<S["CallDetails"] | null> {
+/** findSample looks for the latest call that the workflow is for, or says why there is none.
+ * The server knows which: a replay says whether it matches. */
+export async function findSample(signal: AbortSignal): Promise<{ sample: S["CallDetails"] | null; noSample: string }> {
 	const { id, draft } = editor();
+	const settings = { ...draft, nodes: trivial.nodes, edges: trivial.edges };
+	const { problems, matches } = await check(settings, signal);
+	if (problems[0])
+		return { sample: null, noSample: t("No call is looked for: {reason}", { reason: problems[0].reason }) };
 	const plain = (names?: string[]) => (names?.length === 1 && !/[*?!]/.test(names[0]!) ? names[0] : undefined);
 	const { data } = await api.GET("/v1/calls", {
 		params: { query: { limit: 50, server: plain(draft.match?.servers) } },
 		signal,
 	});
-	const seen = new Set<string>();
+	const seen = new Set<string>(); // tools that it is not for
+	let tries = 0;
 	for (const call of data!.calls) {
 		if (call.bodies !== "kept" || call.method !== draft.workflowType || seen.has(call.tool ?? "")) continue;
-		seen.add(call.tool ?? "");
-		if (seen.size > 12) break;
+		if (++tries > 12) break;
 		try {
 			const answer = await api.POST("/v1/workflows/{id}/replay", {
 				params: { path: { id } },
-				body: { call: call.id, definition: { ...draft, nodes: trivial.nodes, edges: trivial.edges } as never },
+				body: { call: call.id, definition: settings as never },
 				signal,
 			});
-			if (!answer.data!.matched) continue;
+			if (!answer.data!.matched) {
+				// match.when looks at the arguments: another call of the tool may match.
+				if (!matches.conditional) seen.add(call.tool ?? "");
+				continue;
+			}
 		} catch (error) {
 			if (signal.aborted) throw error;
 			continue; // this call cannot be replayed
 		}
-		return loadCall(call.id, signal);
+		return { sample: await loadCall(call.id, signal), noSample: "" };
 	}
-	return null;
+	return {
+		sample: null,
+		noSample: matches.tools === 0 ? t("Nothing that the servers offer matches the settings.") : "",
+	};
 }
 const trivial = {
 	nodes: [
@@ -221,7 +249,7 @@ export function useSync(id: string): void {
 		const leave = () => {
 			const { draft, saved, base, readOnly, saving } = editor();
 			if (editor().id !== id || draft === saved || readOnly || saving.state === "conflict") return;
-			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?base=${base}`, root), {
+			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?base=${base}&draft=${sittingOf(id)}`, root), {
 				method: "PUT",
 				keepalive: true,
 				headers: { "Content-Type": "application/json" },

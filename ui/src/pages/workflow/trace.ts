@@ -59,7 +59,11 @@ const most = 1500;
 /** diff compares two values line by line, with a few lines around what differs. */
 export function diff(before: unknown, after: unknown): DiffLine[] {
 	const lines = (value: unknown) => (value === undefined ? [] : JSON.stringify(value, null, 2).split("\n"));
-	const [a, b] = [lines(before), lines(after)];
+	return diffLines(lines(before), lines(after));
+}
+
+/** diffLines is diff for texts. */
+export function diffLines(a: string[], b: string[]): DiffLine[] {
 	let from = 0;
 	while (from < a.length && from < b.length && a[from] === b[from]) from++;
 	let cut = 0;

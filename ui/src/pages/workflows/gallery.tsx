@@ -1,8 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { query, refresh, type S } from "@/api/client";
-import { t } from "@/lang";
-import { Button, Dialog, Field, Input, Loaded, Problem, say } from "@/ui";
-import { blank, type Schema, SchemaForm } from "@/ui/schemaform";
+import { api, query, refresh, type S } from "@/api/client";
+import { sentences, t } from "@/lang";
+import { Button, Dialog, Field, Input, Loaded, messageOf, say } from "@/ui";
+import { blank, fieldErrors, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
 
 /** Gallery shows the templates. Each is used by filling in a form. It is a dialog if it can
  * be closed. */
@@ -66,21 +67,23 @@ function Use({
 	const [params, setParams] = useState<unknown>(() => blank(schema) ?? {});
 	const [match, setMatch] = useState<unknown>({});
 	const [name, setName] = useState(template.title);
-	const nodes = query.useQuery("get", "/v1/workflow-nodes");
+	const matching = useMatching();
 	const use = query.useMutation("post", "/v1/workflow-templates");
-	const settings = nodes.data?.settings as Schema | undefined;
-	const matching = settings?.properties?.match;
-	const make = () =>
-		use.mutate(
-			{ body: { template: template.id, name: name.trim() || undefined, match, params } },
-			{
-				onSuccess: ({ workflows }) => {
-					refresh("/v1/workflows");
-					say(t("The draft is stored. Try it on past calls, then enable it."));
-					onMade(workflows[0]!.id);
-				},
-			},
-		);
+	const errors = fieldErrors(use.error, schema);
+	const ofMatch = Object.fromEntries(
+		Object.entries(errors).map(([field, text]) => [field.replace(/^match\./, ""), text] as const),
+	);
+	const around = useShowWrong(use.error);
+	// The list that this stands in may take its place as soon as there is a workflow, before
+	// the answer is there; so what follows is no callback of the mutation.
+	const make = async () => {
+		const { workflows, warnings } = await use.mutateAsync({
+			body: { template: template.id, name: name.trim() || undefined, match, params },
+		});
+		refresh("/v1/workflows");
+		say(sentences(...(warnings ?? []), t("The draft is stored. Try it on past calls, then enable it.")));
+		onMade(workflows[0]!.id);
+	};
 	return (
 		<Dialog
 			title={template.title}
@@ -88,19 +91,28 @@ function Use({
 			size="wide"
 			actions={
 				<>
+					{use.error && (
+						<p role="alert" className="min-w-0 flex-1 self-center text-bad">
+							{Object.keys(errors).length > 0
+								? t("Nothing is made yet. Look at the marked fields.")
+								: messageOf(use.error)}
+						</p>
+					)}
 					<Button onClick={onClose}>{t("Cancel")}</Button>
-					<Button look="primary" busy={use.isPending} onClick={make}>
+					<Button look="primary" busy={use.isPending} onClick={() => void make().catch(() => {})}>
 						{t("Make a draft")}
 					</Button>
 				</>
 			}
 		>
-			<div className="flex flex-col gap-5">
+			<div ref={around} className="flex flex-col gap-5">
 				<p className="text-muted">{template.description}</p>
 				<Field label={t("Name")}>
 					<Input value={name} onChange={(event) => setName(event.target.value)} />
 				</Field>
-				<SchemaForm schema={schema} value={params} onChange={setParams} />
+				{Object.keys(schema.properties ?? {}).length > 0 && (
+					<SchemaForm schema={schema} value={params} onChange={setParams} errors={errors} />
+				)}
 				{matching && (
 					<details open={template.needsMatch} className="rounded-lg border border-line">
 						<summary className="px-4 py-2.5 font-medium">
@@ -109,13 +121,48 @@ function Use({
 								{template.needsMatch ? t("needed: it is not meant for all calls") : t("all, unless you say more here")}
 							</span>
 						</summary>
-						<div className="border-line border-t p-4">
-							<SchemaForm schema={{ ...matching, $defs: settings?.$defs }} value={match} onChange={setMatch} />
+						<div className="border-line border-t p-4" data-wrong={errors.match ? "" : undefined}>
+							{errors.match && (
+								<p className="mb-3 text-bad text-xs">{t("Say which calls it is for: a tool, a server or a client.")}</p>
+							)}
+							<SchemaForm schema={matching} value={match} onChange={setMatch} errors={ofMatch} />
 						</div>
 					</details>
 				)}
-				{use.error && <Problem error={use.error} />}
 			</div>
 		</Dialog>
 	);
+}
+
+/** useMatching is the schema of what says which calls a workflow is for. It offers the names
+ * that there are. */
+function useMatching(): Schema | undefined {
+	const nodes = query.useQuery("get", "/v1/workflow-nodes");
+	const servers = query.useQuery("get", "/v1/servers");
+	const tokens = query.useQuery("get", "/v1/tokens");
+	const tools = useQuery({
+		queryKey: ["get", "/v1/tools", "names"],
+		queryFn: async ({ signal }) => {
+			const names: string[] = [];
+			for (let page = 1, pages = 1; page <= pages && page <= 20; page++) {
+				const { data } = await api.GET("/v1/tools", { params: { query: { limit: 100, page } }, signal });
+				names.push(...data!.tools.map((tool) => tool.name));
+				pages = data!.pagination.totalPages;
+			}
+			return names;
+		},
+	});
+	const match = (nodes.data?.settings as Schema | undefined)?.properties?.match;
+	if (!match) return;
+	const known: Record<string, string[] | undefined> = {
+		tools: tools.data,
+		servers: servers.data?.servers.map((server) => server.name),
+		clients: ["admin", "local", ...(tokens.data?.tokens.map((token) => token.name) ?? [])],
+	};
+	const properties: Record<string, Schema> = {};
+	for (const name of ["tools", "servers", "clients", "when", "annotations"]) {
+		const one = match.properties?.[name];
+		if (one) properties[name] = name in known ? { ...one, items: { type: "string", "x-known": known[name] } } : one;
+	}
+	return { ...match, properties };
 }

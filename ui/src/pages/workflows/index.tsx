@@ -1,9 +1,11 @@
 import { Ban, Download, Plus, Power, Upload, Workflow as WorkflowIcon } from "lucide-react";
-import { useRef, useState } from "react";
-import { useLocation, useSearchParams } from "wouter";
+import { useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
 import { query, refresh, root, type S } from "@/api/client";
 import { ago, t, tn, whole } from "@/lang";
-import { createWorkflow } from "@/pages/workflow/definition";
+import { term } from "@/lang/terms";
+import { createWorkflow } from "@/pages/workflow/create";
+import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/app";
 import {
 	Button,
@@ -13,22 +15,38 @@ import {
 	complain,
 	Dot,
 	Empty,
+	Input,
 	List,
 	Loaded,
+	messageOf,
 	Page,
 	SearchBox,
 	Switch,
 	say,
-	type Tone,
 } from "@/ui";
+import { ClientNames, stateOf } from "./around";
 import { Gallery } from "./gallery";
 
 /** Workflows lists what happens around calls, in the order in which it happens. */
 export default function Workflows() {
 	const [, go] = useLocation();
-	const [params, setParams] = useSearchParams();
+	const [params, setParams] = useAddress();
 	const { admin } = useSession();
+	const tool = params.get("tool") ?? "";
+	const client = params.get("client") ?? "";
+	const asked = { ...(tool && { tool }), ...(client && { client }) };
 	const workflows = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	const applying = query.useQuery(
+		"get",
+		"/v1/workflows",
+		{ params: { query: asked } },
+		{
+			enabled: admin && Boolean(tool || client),
+			retry: false,
+			placeholderData: (before: S["WorkflowList"] | undefined) => before,
+		},
+	);
+	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 100 } } }, { enabled: admin });
 	const enable = query.useMutation("post", "/v1/workflows/{id}/enable");
 	const disable = query.useMutation("post", "/v1/workflows/{id}/disable");
 	const [selected, select] = useState<string>();
@@ -46,18 +64,44 @@ export default function Workflows() {
 			{ replace: true },
 		);
 
-	const flip = (workflow: S["Workflow"], on: boolean) =>
-		(on ? enable : disable).mutate({ params: { path: { id: workflow.id } }, body: {} } as never, {
-			onSettled: () => refresh("/v1/workflows", "/v1/workflows/{id}"),
-			onError: complain,
-		});
-	const read = async (files: FileList | null) => {
-		for (const one of files ?? []) {
+	const settled = { onSettled: () => refresh("/v1/workflows", "/v1/workflows/{id}"), onError: complain };
+	// What enabling would do is told in the editor.
+	const flip = ({ id, name, runningVersion }: S["Workflow"], on: boolean) =>
+		on
+			? go(`/workflows/${encodeURIComponent(id)}?panel=enable`)
+			: disable.mutate(
+					{ params: { path: { id } } },
+					{
+						...settled,
+						onSuccess: () =>
+							say(t("{name} is stopped. Calls go through without it.", { name }), () =>
+								enable.mutate({ params: { path: { id } }, body: { version: runningVersion } }, settled),
+							),
+					},
+				);
+	const read = async (files: File[]) => {
+		for (const one of files) {
 			try {
 				const done = await bring.mutateAsync({ body: JSON.parse(await one.text()) });
-				say(
-					tn(done.workflows.length, "{n} workflow is imported, as a draft.", "{n} workflows are imported, as drafts."),
-				);
+				const by = (status: string) => done.workflows.filter((workflow) => workflow.status === status);
+				const [added, changed, same] = [by("added"), by("changed"), by("unchanged")];
+				if (added.length > 0)
+					say(tn(added.length, "{n} workflow is imported, as a draft.", "{n} workflows are imported, as drafts."));
+				for (const { id, version } of changed)
+					say(
+						t("{name} was there already. The file is its draft now, v{version}; what runs stays.", {
+							name: workflows.data?.workflows.find((workflow) => workflow.id === id)?.name || id,
+							version,
+						}),
+					);
+				if (same.length > 0)
+					say(
+						tn(
+							same.length,
+							"{n} workflow is already as in the file. Nothing has changed.",
+							"{n} workflows are already as in the file. Nothing has changed.",
+						),
+					);
 			} catch (error) {
 				complain(
 					error instanceof SyntaxError ? t("{name} is not JSON: {why}", { name: one.name, why: error.message }) : error,
@@ -87,7 +131,7 @@ export default function Workflows() {
 			title: t("State"),
 			width: "136px",
 			cell: (workflow) => {
-				const { tone, word } = stateOf(workflow);
+				const { tone, word } = stateOf(workflow, workflows.data?.off ?? false);
 				return (
 					<span className="flex items-center gap-2">
 						<Dot tone={tone} />
@@ -110,9 +154,13 @@ export default function Workflows() {
 		{
 			id: "around",
 			title: t("Around"),
-			width: "128px",
+			width: "168px",
 			wide: true,
-			cell: (workflow) => <code className="text-muted">{workflow.workflowType}</code>,
+			cell: (workflow) => (
+				<span data-term className="text-muted" title={workflow.workflowType}>
+					{term(workflow.workflowType)}
+				</span>
+			),
 		},
 		{
 			id: "version",
@@ -121,8 +169,12 @@ export default function Workflows() {
 			wide: true,
 			cell: (workflow) => (
 				<span className="text-muted">
-					{workflow.runningVersion ? `v${workflow.runningVersion}` : "–"}
-					{workflow.newestVersion !== workflow.runningVersion && ` · ${t("draft v{n}", { n: workflow.newestVersion })}`}
+					{[
+						workflow.runningVersion && `v${workflow.runningVersion}`,
+						workflow.newestVersion !== workflow.runningVersion && t("draft v{n}", { n: workflow.newestVersion }),
+					]
+						.filter(Boolean)
+						.join(" · ")}
 				</span>
 			),
 		},
@@ -188,8 +240,9 @@ export default function Workflows() {
 						multiple
 						hidden
 						onChange={(event) => {
-							void read(event.target.files);
+							const files = [...(event.target.files ?? [])]; // the list itself is emptied
 							event.target.value = "";
+							void read(files);
 						}}
 					/>
 				</>
@@ -208,17 +261,44 @@ export default function Workflows() {
 								<Gallery onMade={open} />
 							</>
 						);
-					const shown = data.workflows.filter((workflow) =>
+					const listed = tool || client ? (applying.data?.workflows ?? []) : data.workflows;
+					const shown = listed.filter((workflow) =>
 						`${workflow.name} ${workflow.id} ${workflow.description ?? ""}`.toLowerCase().includes(text.toLowerCase()),
 					);
 					return (
 						<>
-							<SearchBox
-								className="mb-2 w-full sm:w-80"
-								label={t("Filter by name")}
-								value={text}
-								onChange={(value) => set("text", value)}
-							/>
+							<div className="mb-2 flex flex-wrap items-center gap-2">
+								<SearchBox
+									className="w-full sm:w-64"
+									label={t("Filter by name")}
+									value={text}
+									onChange={(value) => set("text", value)}
+								/>
+								<span className="text-muted text-sm max-sm:w-full sm:ml-1">{t("That run for")}</span>
+								<Written
+									label={t("the tool")}
+									list="workflows-tools"
+									value={tool}
+									onChange={(value) => set("tool", value)}
+								/>
+								<Written
+									label={t("the client")}
+									list="workflows-clients"
+									value={client}
+									onChange={(value) => set("client", value)}
+								/>
+								<datalist id="workflows-tools">
+									{tools.data?.tools.map((one) => (
+										<option key={one.name} value={one.name} />
+									))}
+								</datalist>
+								<ClientNames id="workflows-clients" />
+								{applying.error && (tool || client) && (
+									<span role="alert" className="text-bad text-sm">
+										{messageOf(applying.error)}
+									</span>
+								)}
+							</div>
 							<List
 								label={t("Workflows")}
 								rows={shown}
@@ -246,12 +326,37 @@ export default function Workflows() {
 	);
 }
 
-function stateOf(workflow: S["Workflow"]): { tone: Tone; word: string } {
-	if (workflow.problemCount > 0 && !workflow.enabled)
-		return { tone: "bad", word: tn(workflow.problemCount, "{n} problem", "{n} problems") };
-	if (!workflow.enabled) return { tone: "idle", word: t("Draft") };
-	if (workflow.mode === "shadow") return { tone: "accent", word: t("Watches") };
-	return { tone: "ok", word: t("Runs") };
+/** Written is a text that counts when it is chosen or left, not while it is written. */
+function Written({
+	label,
+	list,
+	value,
+	onChange,
+}: {
+	label: string;
+	list: string;
+	value: string;
+	onChange: (value: string | null) => void;
+}) {
+	const [text, setText] = useState(value);
+	useEffect(() => setText(value), [value]);
+	const settle = (to: string) => to.trim() !== value && onChange(to.trim() || null);
+	return (
+		<Input
+			aria-label={label}
+			placeholder={label}
+			list={list}
+			value={text}
+			className="w-44! max-sm:w-auto! max-sm:min-w-0 max-sm:flex-1"
+			onChange={(event) => {
+				setText(event.target.value);
+				// Choosing from the list is no typing.
+				if (!(event.nativeEvent as InputEvent).inputType || event.target.value === "") settle(event.target.value);
+			}}
+			onBlur={() => settle(text)}
+			onEnter={() => settle(text)}
+		/>
+	);
 }
 
 /** KillSwitch turns all workflows off at once, and on again. */

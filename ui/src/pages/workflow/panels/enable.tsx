@@ -1,53 +1,52 @@
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { api, Failure, type S } from "../../../api/client";
-import { number, t, tn, took } from "../../../lang";
-import { Button, Card, messageOf, Spinner, say } from "../../../ui";
+import { useAddress } from "@/shell/address";
+import { api, Failure, query, refresh, type S } from "../../../api/client";
+import { between, list, number, t, tn, took } from "../../../lang";
+import { term } from "../../../lang/terms";
+import { Button, Card, cx, messageOf, Spinner, say } from "../../../ui";
 import { enableVersion } from "../header";
-import { edit, editor, useEditor } from "../store";
+import { edit, editor, setEditor, useEditor } from "../store";
 import { check, save } from "../sync";
+import { useTestRun } from "./tests";
 
 const last = 200;
 
 /** EnableBar says what the draft would have done, and enables it. */
 export function EnableBar({ onClose }: { onClose: () => void }) {
 	const draft = useEditor((s) => s.draft);
-	const base = useEditor((s) => s.base);
-	const saved = useEditor((s) => s.saving.state === "saved");
 	const problems = useEditor((s) => s.problems.length);
 	const readOnly = useEditor((s) => s.readOnly !== null);
-	const [found, setFound] = useState<S["BacktestResult"] | null>(null);
-	const [matches, setMatches] = useState<S["WorkflowMatches"] | null>(null);
-	const [tests, setTests] = useState<S["WorkflowTestResults"] | null>(null);
+	const matches = useEditor((s) => s.matches);
+	/** What the draft would have done to the last calls, or why that is not known. */
+	const [found, setFound] = useState<S["BacktestResult"] | Error | null>(null);
+	const { results: tests } = useTestRun();
 	const [error, setError] = useState<unknown>(null);
 	const [busy, setBusy] = useState(false);
 	const [force, setForce] = useState(false);
+	const parts = useParts();
+	const [together, setTogether] = useState(true);
 
 	useEffect(() => {
 		const asking = new AbortController();
 		const timer = setTimeout(async () => {
 			setError(null);
+			setForce(false);
 			if (problems > 0) return setFound(null);
+			if (!editor().matches)
+				void check(draft, asking.signal).then(
+					({ matches }) => setEditor({ matches }),
+					() => {},
+				);
 			try {
-				const path = { id: editor().id };
-				const [checked, backtest, results] = await Promise.all([
-					check(draft, asking.signal),
-					api.POST("/v1/workflows/{id}/backtest", {
-						params: { path },
-						body: { last, definition: draft as never },
-						signal: asking.signal,
-					}),
-					api.POST("/v1/workflows/{id}/tests", {
-						params: { path },
-						body: { definition: draft as never },
-						signal: asking.signal,
-					}),
-				]);
-				setFound(backtest.data!);
-				setMatches(checked.matches);
-				setTests(results.data!);
+				const { data } = await api.POST("/v1/workflows/{id}/backtest", {
+					params: { path: { id: editor().id } },
+					body: { last, definition: draft as never },
+					signal: asking.signal,
+				});
+				setFound(data!);
 			} catch (error) {
-				if (!asking.signal.aborted) setError(error);
+				if (!asking.signal.aborted) setFound(error as Error);
 			}
 		}, 300);
 		return () => {
@@ -64,17 +63,24 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 				edit((draft) => ({ ...draft, mode: mode === "shadow" ? "shadow" : undefined }));
 			await save();
 			if (editor().saving.state !== "saved") throw new Failure(0, "", t("The draft is not saved yet."));
-			const version = editor().base;
-			await enableVersion(version, force || undefined);
+			await enableVersion(editor().base, { mode, force: force || undefined });
+			const version = editor().info!.runningVersion!;
+			for (const { id, enabled, runningVersion } of together ? parts : [])
+				if (mode === "enforce" || !enabled)
+					await api.POST("/v1/workflows/{id}/enable", {
+						params: { path: { id } },
+						body: { mode, version: runningVersion },
+					});
+			refresh("/v1/workflows");
 			say(
 				mode === "shadow"
-					? t("Version {version} watches the calls and changes nothing.", { version })
+					? t("Version {version} watches the calls and changes nothing, until you enable it.", { version })
 					: t("Version {version} is active.", { version }),
 			);
 			onClose();
 		} catch (error) {
 			setError(error);
-			setForce(tests !== null && tests.failed > 0);
+			setForce(error instanceof Failure && error.status === 409 && (tests?.failed ?? 0) > 0);
 		} finally {
 			setBusy(false);
 		}
@@ -98,16 +104,22 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 					</span>
 				)}
 			</p>
+			{parts.length > 0 && (
+				<label className="flex items-center gap-2">
+					<input type="checkbox" checked={together} onChange={(event) => setTogether(event.target.checked)} />
+					{t("also what its template made for {types}", { types: list(parts.map((one) => term(one.workflowType))) })}
+				</label>
+			)}
 			<Button
 				disabled={problems > 0 || readOnly}
 				busy={busy}
-				title={t("It runs beside the calls and only records what it would have done.")}
+				title={t("It runs beside the calls and only records what it would have done, until you enable it.")}
 				onClick={() => void enable("shadow")}
 			>
 				{t("Shadow first")}
 			</Button>
 			<Button look="primary" disabled={problems > 0} busy={busy} onClick={() => void enable("enforce")}>
-				{force ? t("Enable in spite of failing tests") : t("Enable v{version}", { version: saved ? base : base + 1 })}
+				{force ? t("Enable in spite of failing tests") : t("Enable")}
 			</Button>
 			<Button look="quiet" size="icon" aria-label={t("Close")} onClick={onClose}>
 				<X />
@@ -116,23 +128,115 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	);
 }
 
+/** useParts finds the workflows that the same template made with this one, for other
+ * methods of MCP, and that do not act yet: they do not run, or only watch. */
+function useParts(): S["Workflow"][] {
+	const info = useEditor((s) => s.info);
+	const { data } = query.useQuery("get", "/v1/workflows");
+	const stem = (id: string) => id.replace(/-(list|resources|prompts)$/, "");
+	return (
+		data?.workflows.filter(
+			(one) =>
+				info?.template &&
+				one.template === info.template &&
+				one.id !== info.id &&
+				!(one.enabled && one.mode === "enforce") &&
+				stem(one.id) === stem(info.id),
+		) ?? []
+	);
+}
+
+/** Past says what the draft would have done to past calls. */
+function Past({ found }: { found: S["BacktestResult"] }) {
+	const passes = useEditor((s) => s.draft.failMode === "open");
+	const tried = found.calls + found.unmatched;
+	if (tried === 0) return <span className="text-muted">{t("There are no calls to try it on yet.")}</span>;
+	const whom = tn(found.calls, "It is for {n} of the last {all} calls.", "It is for {n} of the last {all} calls.", {
+		all: number(tried),
+	});
+	if (found.calls === 0) return <span className="text-muted">{whom}</span>;
+	const parts = [
+		...(found.denied + found.failed === 0 ? [t("{n} refused", { n: number(0) })] : []),
+		t("{n} changed", { n: number(found.changed) }),
+		...(found.asked > 0 ? [t("{n} asked about", { n: number(found.asked) })] : []),
+		t("p95 +{time}", { time: took(found.p95Millis) }),
+	];
+	return (
+		<span className="text-muted">
+			{whom}
+			{between()}
+			{found.denied > 0 && (
+				<Such found={found} outcome="denied">
+					{tn(found.denied, "{n} call would be refused.", "{n} calls would be refused.")}
+				</Such>
+			)}
+			{found.failed > 0 && (
+				<Such found={found} outcome="failed">
+					{passes
+						? tn(
+								found.failed,
+								"{n} call would pass unchanged, because the workflow fails.",
+								"{n} calls would pass unchanged, because the workflow fails.",
+							)
+						: tn(
+								found.failed,
+								"{n} call would be refused, because the workflow fails.",
+								"{n} calls would be refused, because the workflow fails.",
+							)}
+				</Such>
+			)}
+			{t("{list}.", { list: list(parts) })}
+		</span>
+	);
+}
+
+/** Such names calls that go badly, and replays one after the other when it is clicked. */
+function Such({
+	found,
+	outcome,
+	children,
+}: {
+	found: S["BacktestResult"];
+	outcome: "denied" | "failed";
+	children: string;
+}) {
+	const [search, setSearch] = useAddress();
+	const calls = found.examples.filter((one) => one.outcome === outcome).map((one) => one.call);
+	const next = calls[(calls.indexOf(search.get("call") ?? "") + 1) % calls.length];
+	return (
+		<>
+			<button
+				type="button"
+				className="text-bad enabled:hover:underline"
+				disabled={!next}
+				title={t("Shows one of these calls. Click again for the next.")}
+				onClick={() =>
+					setSearch(
+						(params) => {
+							params.set("call", next!);
+							return params;
+						},
+						{ replace: true },
+					)
+				}
+			>
+				{children}
+			</button>
+			{between()}
+		</>
+	);
+}
+
 function Sentence({
 	found,
 	matches,
 	tests,
 }: {
-	found: S["BacktestResult"];
+	found: S["BacktestResult"] | Error;
 	matches: S["WorkflowMatches"] | null;
 	tests: S["WorkflowTestResults"] | null;
 }) {
-	const tried = found.calls + found.unmatched;
-	const parts = [
-		t("{n} refused", { n: number(found.denied) }),
-		t("{n} changed", { n: number(found.changed) }),
-		...(found.failed > 0 ? [t("{n} failed", { n: number(found.failed) })] : []),
-		...(found.asked > 0 ? [t("{n} asked about", { n: number(found.asked) })] : []),
-		t("p95 +{time}", { time: took(found.p95Millis) }),
-	];
+	const [, setSearch] = useAddress();
 	const all = tests ? tests.passed + tests.failed : 0;
 	return (
 		<>
@@ -140,25 +244,33 @@ function Sentence({
 				<b title={matches.names.join("\n")}>
 					{matches.tools === 0
 						? t("No tool matches.")
-						: `${tn(matches.servers, "{n} server", "{n} servers")}, ${tn(matches.tools, "{n} tool", "{n} tools")}.`}
+						: t("{what}.", {
+								what: list([
+									tn(matches.servers, "{n} server", "{n} servers"),
+									tn(matches.tools, "{n} tool", "{n} tools"),
+								]),
+							})}
 				</b>
-			)}{" "}
-			{tried === 0 ? (
-				<span className="text-muted">{t("There are no calls to try it on yet.")}</span>
-			) : (
-				<>
-					<span className="text-muted">
-						{tn(found.calls, "It is for {n} of the last {all} calls.", "It is for {n} of the last {all} calls.", {
-							all: number(tried),
-						})}
-					</span>{" "}
-					{found.calls > 0 && <span className="text-muted">{t("{list}.", { list: parts.join(", ") })}</span>}
-				</>
-			)}{" "}
+			)}
+			{between()}
+			{found instanceof Error ? <span className="text-muted">{messageOf(found)}</span> : <Past found={found} />}
+			{between()}
 			{all > 0 && (
-				<span className={tests!.failed > 0 ? "text-bad" : "text-muted"}>
+				<button
+					type="button"
+					className={cx("hover:underline", tests!.failed > 0 ? "text-bad" : "text-muted")}
+					onClick={() =>
+						setSearch(
+							(params) => {
+								params.set("panel", "tests");
+								return params;
+							},
+							{ replace: true },
+						)
+					}
+				>
 					{t("{passed} of {all} tests pass.", { passed: tests!.passed, all })}
-				</span>
+				</button>
 			)}
 		</>
 	);

@@ -1,5 +1,6 @@
 import type { ComponentType } from "react";
 import { EnableBar } from "./enable";
+import { Tests } from "./tests";
 import { Versions } from "./versions";
 
 /** Panel stands beside or below the drawing. It reads the state of the editor from
@@ -15,6 +16,7 @@ export type Panel = {
 
 /** panels are in the order of their buttons. */
 export const panels: Panel[] = [
+	{ id: "tests", title: /* t */ "Tests", place: "side", Panel: Tests },
 	{ id: "versions", title: /* t */ "Versions", place: "side", Panel: Versions },
 	{ id: "enable", title: /* t */ "Enable…", place: "bottom", primary: true, Panel: EnableBar },
 ];

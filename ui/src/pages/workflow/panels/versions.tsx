@@ -1,23 +1,42 @@
-import { RotateCcw, X } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
-import { query, refresh } from "../../../api/client";
-import { ago, t, whole } from "../../../lang";
-import { Button, Cap, Chip, cx, Loaded, say } from "../../../ui";
-import type { Definition } from "../definition";
+import { History, RotateCcw, X } from "lucide-react";
+import { useEffect, useId, useMemo, useState } from "react";
+import { useAddress } from "@/shell/address";
+import { api, query, refresh, type S } from "../../../api/client";
+import { ago, t, tn, whole } from "../../../lang";
+import { Button, Cap, Chip, Confirm, complain, cx, Dot, Loaded, Select, say } from "../../../ui";
+import { type Change, changesBetween } from "../changes";
+import { type Definition, nodeOf } from "../definition";
 import { placed } from "../layout";
 import { Diff } from "../output";
-import { edit, select, undo, useEditor } from "../store";
-import { diff } from "../trace";
+import { endSitting } from "../sitting";
+import { edit, editor, load, select, undo, useEditor } from "../store";
+import { save } from "../sync";
 
-/** Versions lists the versions of the workflow, compares each with the draft, and makes
- * one the draft again. */
+/** Versions lists the versions of the workflow, compares any two of them, and goes back to
+ * one. ?version= and ?with= in the address say which are compared. */
 export function Versions({ onClose }: { onClose: () => void }) {
 	const id = useEditor((s) => s.id);
 	const base = useEditor((s) => s.base);
-	const [shown, setShown] = useState<number | null>(null);
+	const [search, setSearch] = useAddress();
+	const shown = Number(search.get("version")) || null;
 	const versions = query.useQuery("get", "/v1/workflows/{id}/versions", { params: { path: { id } } }, { staleTime: 0 });
-	// biome-ignore lint/correctness/useExhaustiveDependencies: each saved draft is a version
+	const runs = query.useQuery("get", "/v1/workflows/{id}/runs", {
+		params: { path: { id }, query: { limit: 200 } },
+	});
+	const counts = new Map<number, number>();
+	for (const run of runs.data?.runs ?? []) counts.set(run.version, (counts.get(run.version) ?? 0) + 1);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: a saved draft has another number
 	useEffect(() => refresh("/v1/workflows/{id}/versions"), [base]);
+	const show = (version: number | null) =>
+		setSearch(
+			(params) => {
+				params.delete("with");
+				if (version) params.set("version", String(version));
+				else params.delete("version");
+				return params;
+			},
+			{ replace: true },
+		);
 	return (
 		<section aria-label={t("Versions")} className="flex h-full flex-col">
 			<Cap>
@@ -30,24 +49,38 @@ export function Versions({ onClose }: { onClose: () => void }) {
 				<Loaded query={versions}>
 					{(data) => (
 						<ul>
-							{data.versions.slice(0, 200).map((v) => (
+							{data.versions.slice(0, 200).map((v, i) => (
 								<li key={v.version}>
 									<button
 										type="button"
 										aria-expanded={shown === v.version}
-										onClick={() => setShown(shown === v.version ? null : v.version)}
+										onClick={() => show(shown === v.version ? null : v.version)}
 										className={cx(
 											"flex h-8 w-full items-center gap-2 rounded-md px-2 hover:bg-sunken focus-visible:-outline-offset-2",
 											shown === v.version && "bg-sunken",
 										)}
 									>
 										<b className="tabular">v{v.version}</b>
-										{v.running && <Chip tone="ok">{t("active")}</Chip>}
+										{v.running && (
+											<Chip tone={v.mode === "shadow" ? "accent" : "ok"}>
+												<Dot tone={v.mode === "shadow" ? "accent" : "ok"} />
+												{v.mode === "shadow" ? t("shadow") : t("active")}
+											</Chip>
+										)}
+										{i === 0 && !v.running && <Chip>{t("draft")}</Chip>}
+										{!v.running && (
+											<span className="text-muted text-xs">{v.mode === "shadow" ? t("shadow") : t("acts")}</span>
+										)}
+										{counts.has(v.version) && (
+											<span className="text-faint text-xs" title={t("Of the last calls around which workflows ran.")}>
+												{tn(counts.get(v.version)!, "{n} run", "{n} runs")}
+											</span>
+										)}
 										<span className="num ml-auto text-faint text-xs" title={whole(v.updatedAt)}>
 											{ago(v.updatedAt)}
 										</span>
 									</button>
-									{shown === v.version && <Version id={id} version={v.version} />}
+									{shown === v.version && <Version id={id} version={v} all={data.versions} />}
 								</li>
 							))}
 						</ul>
@@ -58,50 +91,188 @@ export function Versions({ onClose }: { onClose: () => void }) {
 	);
 }
 
-function Version({ id, version }: { id: string; version: number }) {
+/** Version compares a version with the draft or another version. */
+function Version({
+	id,
+	version: { version, mode },
+	all,
+}: {
+	id: string;
+	version: S["WorkflowVersion"];
+	all: S["WorkflowVersion"][];
+}) {
 	const draft = useEditor((s) => s.draft);
+	const info = useEditor((s) => s.info);
 	const readOnly = useEditor((s) => s.readOnly !== null);
+	const [search, setSearch] = useAddress();
+	const chosen = Number(search.get("with")) || 0;
+	const [busy, setBusy] = useState(false);
+	/** What is asked about, because the modes differ. */
+	const [asking, ask] = useState<"draft" | "run" | null>(null);
+	const field = useId();
 	const details = query.useQuery("get", "/v1/workflows/{id}", { params: { path: { id }, query: { version } } });
+	const other = query.useQuery(
+		"get",
+		"/v1/workflows/{id}",
+		{ params: { path: { id }, query: { version: chosen } } },
+		{ enabled: chosen > 0 },
+	);
 	const old = details.data?.definition as unknown as Definition | undefined;
-	const lines = useMemo(() => (old ? diff(facts(old), facts(draft)) : []), [old, draft]);
-	const same = !lines.some((line) => line.kind === "+" || line.kind === "-");
+	const against = chosen > 0 ? (other.data?.definition as unknown as Definition | undefined) : draft;
+	const changes = useMemo(() => {
+		if (!old || !against) return null;
+		return chosen > 0 && chosen < version ? changesBetween(against, old) : changesBetween(old, against);
+	}, [old, against, chosen, version]);
+
+	const back = async () => {
+		setBusy(true);
+		try {
+			await save();
+			const path = { id };
+			await api.POST("/v1/workflows/{id}/rollback", { params: { path }, body: { version } });
+			const { data } = await api.GET("/v1/workflows/{id}", { params: { path } });
+			if (editor().id === id) load(data!);
+			refresh("/v1/workflows", "/v1/workflows/{id}/versions");
+			say(t("What was version {version} runs again, as version {now}.", { version, now: editor().base }));
+		} catch (error) {
+			complain(error);
+		} finally {
+			setBusy(false);
+			ask(null);
+		}
+	};
+	const restore = async () => {
+		ask(null);
+		await save();
+		endSitting(); // what was drawn until now stays a version
+		edit((draft) => placed({ ...old!, version: draft.version, enabled: draft.enabled }));
+		select([]);
+		say(t("Version {version} is the draft now.", { version }), undo);
+	};
+
 	return (
 		<div className="mb-2 rounded-md border border-line">
 			<Loaded query={details} rows={2}>
 				{() => (
 					<>
-						<div className="flex items-center justify-between gap-2 px-3 py-2 text-faint text-xs">
-							{same ? t("As the draft.") : t("From this version to the draft:")}
-							{!same && !readOnly && (
+						<div className="flex flex-wrap items-center gap-2 px-3 py-2 text-xs">
+							<label htmlFor={field} className="flex items-center gap-2 text-muted">
+								{t("Compared with")}
+								<Select
+									id={field}
+									value={chosen}
+									onChange={(event) =>
+										setSearch(
+											(params) => {
+												if (event.target.value === "0") params.delete("with");
+												else params.set("with", event.target.value);
+												return params;
+											},
+											{ replace: true },
+										)
+									}
+									className="h-7! w-auto"
+								>
+									<option value={0}>{t("the draft")}</option>
+									{all
+										.filter((v) => v.version !== version)
+										.slice(0, 100)
+										.map((v) => (
+											<option key={v.version} value={v.version}>
+												v{v.version}
+											</option>
+										))}
+								</Select>
+							</label>
+						</div>
+						{!readOnly && (
+							<div className="flex flex-wrap gap-2 px-3 pb-2">
 								<Button
 									size="small"
-									onClick={() => {
-										edit((draft) => placed({ ...old!, version: draft.version, enabled: draft.enabled }));
-										select([]);
-										say(t("Version {version} is the draft now.", { version }), undo);
-									}}
+									onClick={() => (mode === (draft.mode ?? "enforce") ? void restore().catch(complain) : ask("draft"))}
 								>
-									<RotateCcw />
+									<History />
 									{t("Make it the draft")}
 								</Button>
-							)}
-						</div>
-						{!same && (
-							<div className="max-h-80 overflow-auto border-line border-t">
-								<Diff lines={lines} />
+								{info?.enabled && info.runningVersion !== version && (
+									<Button
+										size="small"
+										busy={busy}
+										title={t("It runs at once, as a new version.")}
+										onClick={() => (mode === info.mode ? void back() : ask("run"))}
+									>
+										<RotateCcw />
+										{t("Make it active now")}
+									</Button>
+								)}
 							</div>
 						)}
+						{changes && <Changes changes={changes} />}
 					</>
 				)}
 			</Loaded>
+			{asking === "draft" && (
+				<Confirm
+					title={t("Make version {version} the draft?", { version })}
+					action={t("Make it the draft")}
+					onClose={() => ask(null)}
+					onConfirm={() => void restore().catch(complain)}
+				>
+					{mode === "shadow"
+						? t("Version {version} is in shadow mode, and the draft is not. What runs now stays.", { version })
+						: t("The draft is in shadow mode, and version {version} is not. What runs now stays.", { version })}
+				</Confirm>
+			)}
+			{asking === "run" && (
+				<Confirm
+					title={
+						mode === "shadow"
+							? t("Run version {version} in shadow mode?", { version })
+							: t("Let version {version} act on calls?", { version })
+					}
+					action={mode === "shadow" ? t("Run it in shadow mode") : t("Make it active now")}
+					danger={mode === "shadow"}
+					busy={busy}
+					onClose={() => ask(null)}
+					onConfirm={() => void back()}
+				>
+					{mode === "shadow"
+						? t("The active version acts on calls. Version {version} only watches: calls then go through unchanged.", {
+								version,
+							})
+						: t("What runs now only watches. Version {version} changes and refuses calls at once.", { version })}
+				</Confirm>
+			)}
 		</div>
 	);
 }
 
-/** facts are what matters of a definition: not where its nodes are drawn, nor when it was
- * stored. */
-function facts(definition: Definition): unknown {
-	const { nodes, version: _, enabled: __, ...rest } = definition;
-	const { createdAt: ___, updatedAt: ____, ...kept } = rest as Record<string, unknown>;
-	return { ...kept, nodes: nodes.map(({ position: _, ...node }) => node) };
+/** Changes lists what differs, a part after the other. */
+function Changes({ changes }: { changes: Change[] }) {
+	const draft = useEditor((s) => s.draft);
+	if (changes.length === 0)
+		return <p className="border-line border-t px-3 py-2 text-faint text-xs">{t("Nothing differs.")}</p>;
+	return (
+		<ul aria-label={t("What differs")}>
+			{changes.map((change) => (
+				<li key={`${change.kind} ${change.key}`} className="border-line border-t">
+					<div className="flex items-center gap-2 px-3 pt-2 text-xs">
+						<Chip tone={change.kind === "added" ? "ok" : change.kind === "removed" ? "bad" : "accent"}>
+							{{ added: t("added"), removed: t("removed"), changed: t("changed") }[change.kind]}
+						</Chip>
+						{change.node && nodeOf(draft, change.node) ? (
+							<button type="button" className="line font-medium hover:underline" onClick={() => select([change.node!])}>
+								{change.title}
+							</button>
+						) : (
+							<b className="line font-medium">{change.title}</b>
+						)}
+					</div>
+					<div className="max-h-80 overflow-auto text-[12px] [&_pre]:py-2">
+						<Diff lines={change.lines} />
+					</div>
+				</li>
+			))}
+		</ul>
+	);
 }

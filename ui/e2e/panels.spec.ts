@@ -1,0 +1,382 @@
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { bin } from "./build";
+import { accessible, expect, type Genkan, go, test } from "./genkan";
+
+// They do not mind what the others leave behind.
+test.use({ shared: true });
+
+// The panels of the editor: versions, tests, enabling; replay; forms of hook modules.
+test.use({ config: JSON.stringify({ mcpServers: { fault: { command: join(bin, "faultserver") } } }) });
+
+const node = (page: Page, id: string) => page.locator(`[data-node="${id}"]`);
+const saved = (page: Page) => expect(page.getByText(/^draft, saved/)).toBeVisible();
+const script = (page: Page) => page.getByRole("textbox", { name: /Script of/ });
+
+/** hooked is a workflow with a script behind the call, for echo with arguments that have a
+ * word, so that the tests of this file do not meet. */
+const hooked = (id: string, code: string, more: object = {}) => ({
+	id,
+	name: id,
+	workflowType: "tools/call",
+	match: { tools: ["fault__echo"], when: `args.text.contains("${id}")` },
+	nodes: [
+		{ id: "start", type: "start" },
+		{ id: "call", type: "mcp-call" },
+		{ id: "hook", type: "hook", data: { label: "Redact", hook: { blocking: true, script: code } } },
+		{ id: "end", type: "end" },
+	],
+	edges: [
+		{ source: "start", target: "call" },
+		{ source: "call", target: "hook" },
+		{ source: "hook", target: "end" },
+	],
+	...more,
+});
+const put = (genkan: Genkan, definition: { id: string; name: string }, base = 0) =>
+	genkan.rest("PUT", `/v1/workflows/${definition.id}${base ? `?base=${base}` : ""}`, definition);
+const enable = (genkan: Genkan, id: string) => genkan.rest("POST", `/v1/workflows/${id}/enable`, {});
+const echo = async (genkan: Genkan, text: string) => {
+	const answer = await genkan.call("fault__echo", { text });
+	return answer instanceof Error ? answer.message : JSON.stringify(answer);
+};
+const replacing = (what: string, by: string) => `mapText(ctx.response, (text) => text.replace("${what}", "${by}"))`;
+const lastCall = async (genkan: Genkan) =>
+	(await genkan.rest<{ calls: { id: string }[] }>("GET", "/v1/calls?limit=1")).calls[0]!.id;
+const versionsOf = async (genkan: Genkan, id: string) =>
+	(await genkan.rest<{ versions: { version: number }[] }>("GET", `/v1/workflows/${id}/versions`)).versions.map(
+		(v) => v.version,
+	);
+
+test("two versions are compared by their steps, and a rollback lets calls behave as before", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, hooked("back", `// one\n${replacing("secret", "[one]")}`));
+	await enable(genkan, "back");
+	expect(await echo(genkan, "back secret")).toContain("[one]");
+	const two = hooked("back", `// one\n${replacing("secret", "[two]")}`, { description: "Second" });
+	two.nodes.splice(3, 0, { id: "note", type: "set", data: { label: "Note", vars: { a: { value: 1 } } } } as never);
+	two.edges = [
+		{ source: "start", target: "call" },
+		{ source: "call", target: "hook" },
+		{ source: "hook", target: "note" },
+		{ source: "note", target: "end" },
+	];
+	await put(genkan, two, 1);
+	await enable(genkan, "back");
+	expect(await echo(genkan, "back secret")).toContain("[two]");
+
+	await go(page, genkan, "workflows/back?panel=versions");
+	const panel = page.getByRole("region", { name: "Versions" });
+	await expect(panel.getByRole("button", { name: /^v2 active/ })).toContainText("1 run");
+	await panel.getByRole("button", { name: /^v1/ }).click();
+	const differs = panel.getByRole("list", { name: "What differs" });
+	await expect(differs.getByRole("listitem").filter({ hasText: "The workflow" })).toContainText(
+		'+ description: "Second"',
+	);
+	const redact = differs.getByRole("listitem").filter({ hasText: "Redact" }).first();
+	await expect(redact).toContainText(`- ${replacing("secret", "[one]")}`);
+	await expect(redact).toContainText(`+ ${replacing("secret", "[two]")}`);
+	await expect(redact).toContainText("  // one");
+	await expect(differs.getByRole("listitem").filter({ hasText: "added" })).toContainText('+ label: "Note"');
+	await expect(differs.getByRole("listitem").filter({ hasText: "Edges" })).toContainText("+ Note → End");
+
+	// The same of two versions, in the address; neither is the draft.
+	await put(genkan, { ...two, name: "third" }, 2);
+	await go(page, genkan, "workflows/back?panel=versions&version=2&with=1");
+	await expect(panel.getByRole("combobox", { name: "Compared with" })).toHaveValue("1");
+	await expect(differs.getByRole("listitem").filter({ hasText: "added" })).toContainText("Note");
+	await accessible(page);
+	await page.emulateMedia({ colorScheme: "light" });
+
+	await panel.getByRole("button", { name: /^v1/ }).click();
+	await panel.getByRole("button", { name: "Make it active now" }).click();
+	await expect(page.getByText("What was version 1 runs again, as version 4.")).toBeVisible();
+	await expect(page.getByText("active: v4")).toBeVisible();
+	expect(await echo(genkan, "back secret")).toContain("[one]");
+	await expect(node(page, "note")).toHaveCount(0);
+	// The call says which version ran around it.
+	await go(page, genkan, `calls/${await lastCall(genkan)}?tab=changes`);
+	await expect(page.getByText("version 4").first()).toBeVisible();
+	await genkan.rest("POST", "/v1/workflows/back/disable");
+});
+
+test("what is drawn in one sitting is one version, until it is enabled", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "workflows/new?name=Sitting&tool=fault__echo");
+	await expect(page).toHaveURL(/\/workflows\/sitting$/);
+	const write = async (name: string) => {
+		await page.getByRole("textbox", { name: "Name" }).fill(name);
+		await expect
+			.poll(async () => (await genkan.rest<{ name: string }>("GET", "/v1/workflows/sitting")).name)
+			.toBe(name);
+		await saved(page);
+	};
+	await write("One");
+	await write("Two");
+	await write("Three");
+	expect(await versionsOf(genkan, "sitting")).toEqual([4]);
+	await enable(genkan, "sitting");
+	await write("Four");
+	await write("Five");
+	expect(await versionsOf(genkan, "sitting")).toEqual([6, 4]);
+	// Going back keeps what was drawn.
+	await page.getByRole("button", { name: "Versions" }).click();
+	await page.getByRole("button", { name: /^v4/ }).click();
+	await page.getByRole("button", { name: "Make it the draft" }).click();
+	await expect(page.getByRole("heading", { name: /Three/ })).toBeVisible();
+	await expect.poll(() => versionsOf(genkan, "sitting")).toEqual([7, 6, 4]);
+	await genkan.rest("POST", "/v1/workflows/sitting/disable");
+});
+
+test("calls are kept as tests; a failing one says why and keeps the draft from being enabled", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await echo(genkan, "bench secret");
+	await put(genkan, hooked("bench", replacing("secret", "[x]")));
+	await go(page, genkan, `workflows/bench?panel=tests&call=${await lastCall(genkan)}`);
+	const panel = page.getByRole("region", { name: "Tests" });
+	await expect(panel.getByText("A test is a call")).toBeVisible();
+	await panel.getByRole("textbox", { name: "Name" }).fill("No secret leaves");
+	await panel
+		.getByRole("combobox", { name: "What must come of it" })
+		.selectOption({ label: "it goes through, changed" });
+	await panel.getByRole("textbox", { name: "The answer has this text" }).fill("bench [x]");
+	await page.keyboard.press("Enter");
+	await expect(panel.getByRole("status")).toHaveText("The test passes.");
+	// Without more, it is what the draft does now.
+	await panel
+		.getByRole("combobox", { name: "What must come of it" })
+		.selectOption({ label: "what the draft does now" });
+	await panel.getByRole("button", { name: "Keep it" }).click();
+	await expect(panel.getByRole("status")).toHaveText("All 2 tests pass.");
+	const { tests } = await genkan.rest<{ tests: unknown[] }>("GET", "/v1/workflows/bench/tests");
+	expect(tests).toMatchObject([
+		{
+			id: "no-secret-leaves",
+			name: "No secret leaves",
+			expect: { outcome: "ok", changed: true, responseContains: "bench [x]" },
+		},
+		{ id: "test-1", expect: { outcome: "ok", changed: true } },
+	]);
+
+	// They run with each change.
+	await node(page, "hook").click();
+	await script(page).click();
+	await page.keyboard.press("Control+a");
+	await page.keyboard.type("// nothing");
+	await expect(panel.getByRole("status")).toHaveText("2 of 2 tests fail.");
+	await panel.getByRole("button", { name: /No secret leaves/ }).click();
+	await expect(panel.getByText("Whether something is changed")).toBeVisible();
+	await expect(panel.getByText("expected: yes; was: no")).toBeVisible();
+	await expect(panel).toContainText("expected: bench [x]; was:");
+	await accessible(page);
+	await page.emulateMedia({ colorScheme: "light" });
+
+	// Enabling is refused with the server's reason; by force is a second step.
+	await saved(page);
+	await page.getByRole("button", { name: "Enable…" }).click();
+	const bar = page.getByRole("region", { name: "Enable" });
+	await expect(bar.getByText("0 of 2 tests pass.")).toBeVisible();
+	await bar.getByRole("button", { name: "Enable", exact: true }).click();
+	await expect(bar).toContainText("fails the tests no-secret-leaves, test-1; mend it or them, or enable it with force");
+	await expect(page.getByText("not running")).toBeVisible();
+	await bar.getByRole("button", { name: "Enable in spite of failing tests" }).click();
+	await expect(page.getByText(/^active: v/)).toBeVisible();
+	await genkan.rest("POST", "/v1/workflows/bench/disable");
+
+	// Deleted, and brought back.
+	await page.getByRole("button", { name: "Tests", exact: true }).click();
+	await panel.getByRole("button", { name: /^fails test-1/ }).click();
+	await panel.getByRole("button", { name: "Delete it" }).click();
+	await expect(panel.getByRole("status")).toHaveText("1 of 1 tests fails.");
+	await page.getByRole("button", { name: "Undo" }).last().click();
+	await expect(panel.getByRole("status")).toHaveText("2 of 2 tests fail.");
+});
+
+test("enabling says what the draft would have done; shadow watches, enable acts", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	for (const text of ["live a", "live b", "live stop", "other"]) await echo(genkan, text);
+	await put(
+		genkan,
+		hooked(
+			"live",
+			'if (ctx.request.params.arguments.text.includes("stop")) return { action: "deny", reason: "no" };\nmapText(ctx.response, (text) => text.toUpperCase())',
+		),
+	);
+	await go(page, genkan, "workflows/live?panel=enable");
+	const bar = page.getByRole("region", { name: "Enable" });
+	await expect(bar).toContainText("1 server, 1 tool.");
+	await expect(bar).toContainText(
+		/It is for 3 of the last \d+ calls\. 1 call would be refused\. 2 changed, p95 \+[\d.]+ (ms|µs|s)\./,
+	);
+
+	await bar.getByRole("button", { name: "Shadow first" }).click();
+	await expect(page.getByText("shadow: v2")).toBeVisible();
+	expect(await echo(genkan, "live stop")).toContain("live stop");
+	type Runs = { runs: { mode: string; outcome: string; changed: boolean; version: number }[] };
+	const runs = () => genkan.rest<Runs>("GET", "/v1/workflows/live/runs");
+	await expect
+		.poll(async () => (await runs()).runs[0])
+		.toMatchObject({ mode: "shadow", outcome: "denied", version: 2 });
+
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await bar.getByRole("button", { name: "Enable", exact: true }).click();
+	await expect(page.getByText("active: v3")).toBeVisible();
+	expect(await echo(genkan, "live a")).toContain("LIVE A");
+	expect(await echo(genkan, "live stop")).toContain("withholds the answer to this call: no");
+	expect((await runs()).runs[0]).toMatchObject({ mode: "enforce", outcome: "denied", version: 3 });
+	await expect(page.getByText("no changes to enable")).toBeVisible();
+	await genkan.rest("POST", "/v1/workflows/live/disable");
+});
+
+test("shadow is for all workflows of a template, and so is enabling", async ({ signedIn: page, genkan }) => {
+	await genkan.rest("POST", "/v1/workflow-templates", { template: "redact", id: "kin", match: { servers: ["fault"] } });
+	type List = { workflows: { id: string; mode: string; enabled: boolean }[] };
+	const modes = async () =>
+		(await genkan.rest<List>("GET", "/v1/workflows")).workflows
+			.filter(({ id, enabled }) => id.startsWith("kin") && enabled)
+			.map(({ id, mode }) => `${id} ${mode}`);
+	await go(page, genkan, "workflows/kin?panel=enable");
+	const bar = page.getByRole("region", { name: "Enable" });
+	await expect(bar.getByRole("checkbox", { name: /also what its template made/ })).toBeChecked();
+	await bar.getByRole("button", { name: "Shadow first" }).click();
+	await expect(page.getByText("shadow: v2")).toBeVisible();
+	await expect.poll(modes).toEqual(["kin shadow", "kin-prompts shadow", "kin-resources shadow"]);
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await expect(bar.getByRole("checkbox", { name: /also what its template made/ })).toBeChecked();
+	await bar.getByRole("button", { name: "Enable", exact: true }).click();
+	await expect.poll(modes).toEqual(["kin enforce", "kin-prompts enforce", "kin-resources enforce"]);
+	for (const id of ["kin", "kin-prompts", "kin-resources"]) await genkan.rest("DELETE", `/v1/workflows/${id}`);
+});
+
+test("versions say their mode, and another mode is asked about", async ({ signedIn: page, genkan }) => {
+	const code = replacing("secret", "[x]");
+	await put(genkan, hooked("modes", code, { edges: [] }));
+	await put(genkan, hooked("modes", code, { mode: "shadow" }), 1);
+	await put(genkan, hooked("modes", code), 2);
+	await enable(genkan, "modes");
+	await go(page, genkan, "workflows/modes?panel=versions");
+	const panel = page.getByRole("region", { name: "Versions" });
+	await expect(panel.getByRole("button", { name: /^v3 active/ })).toBeVisible();
+
+	// A version that cannot run changes nothing.
+	await panel.getByRole("button", { name: /^v1 acts/ }).click();
+	await panel.getByRole("button", { name: "Make it active now" }).click();
+	await expect(page.getByText(/cannot be enabled/)).toBeVisible();
+	expect(await versionsOf(genkan, "modes")).toEqual([3, 2, 1]);
+
+	// The draft's mode is not the one in force.
+	await panel.getByRole("button", { name: /^v2 shadow/ }).click();
+	await panel.getByRole("button", { name: "Make it the draft" }).click();
+	const dialog = page.getByRole("dialog");
+	await expect(dialog).toContainText("Version 2 is in shadow mode, and the draft is not.");
+	await dialog.getByRole("button", { name: "Make it the draft" }).click();
+	await expect(panel.getByRole("button", { name: /^v4 draft shadow/ })).toBeVisible();
+	await expect(page.getByText("active: v3")).toBeVisible();
+	expect(await echo(genkan, "modes secret")).toContain("[x]");
+
+	await panel.getByRole("button", { name: "Make it active now" }).click();
+	await expect(dialog).toContainText("Version 2 only watches");
+	await dialog.getByRole("button", { name: "Cancel" }).click();
+	await expect(page.getByText("active: v3")).toBeVisible();
+	await panel.getByRole("button", { name: "Make it active now" }).click();
+	await dialog.getByRole("button", { name: "Run it in shadow mode" }).click();
+	await expect(page.getByText("shadow: v5")).toBeVisible();
+	await expect(panel.getByRole("button", { name: /^v5 shadow/ })).toBeVisible();
+	expect(await echo(genkan, "modes secret")).toContain("secret");
+	await genkan.rest("POST", "/v1/workflows/modes/disable");
+});
+
+test("enabling warns of calls that would be refused because the workflow fails", async ({ signedIn: page, genkan }) => {
+	await echo(genkan, "fails here");
+	const call = await lastCall(genkan);
+	await put(genkan, hooked("fails", 'throw new Error("no")'));
+	await go(page, genkan, "workflows/fails?panel=enable");
+	const bar = page.getByRole("region", { name: "Enable" });
+	await bar.getByRole("button", { name: "1 call would be refused, because the workflow fails." }).click();
+	await expect(page).toHaveURL(new RegExp(`call=${call}`));
+	await accessible(page);
+});
+
+test("a replay runs the draft with the answer of then, and sends nothing", async ({ signedIn: page, genkan }) => {
+	await echo(genkan, "pinned answer");
+	const call = await lastCall(genkan);
+	await put(genkan, hooked("pinned", replacing("answer", "draft")));
+	await go(page, genkan, `workflows/pinned?call=${call}`);
+	const output = page.getByRole("region", { name: "Output" });
+	await expect(output).toContainText("The call goes through, changed.");
+	await expect(output).toContainText("pinned draft");
+	await node(page, "hook").click();
+	await script(page).click();
+	await page.keyboard.press("Control+a");
+	await page.keyboard.type(replacing("answer", "second"));
+	await expect(output).toContainText("pinned second");
+	await page.getByRole("button", { name: "Replay" }).click();
+	await expect(output).toContainText("pinned second");
+	// What is sent is in the history.
+	expect(await lastCall(genkan)).toBe(call);
+});
+
+test("the params of a hook module are a form made from its schema", async ({ signedIn: page, genkan }) => {
+	await genkan.rest("PUT", "/v1/hook-modules/swap", {
+		description: "Replaces a word.",
+		script: "mapText(ctx.response, (text) => text.replaceAll(params.word, params.by))",
+		params: {
+			type: "object",
+			required: ["word"],
+			properties: {
+				word: { type: "string", title: "Word", description: "What is replaced." },
+				by: { type: "string", default: "***" },
+			},
+		},
+	});
+	await echo(genkan, "module secret");
+	const call = await lastCall(genkan);
+	await put(genkan, hooked("module", ""));
+	await go(page, genkan, `workflows/module?call=${call}`);
+	const settings = page.getByRole("region", { name: "Settings" });
+	await node(page, "hook").click();
+	await settings.getByText("More", { exact: true }).click();
+	await page.getByRole("combobox", { name: "Where the script is" }).selectOption("swap");
+	await settings.getByText("More", { exact: true }).click();
+	await expect(page.getByText("Replaces a word.")).toBeVisible();
+	await page.getByRole("textbox", { name: /Word/ }).fill("secret");
+	await expect(page.getByRole("textbox", { name: "by" })).toHaveValue("***");
+	await expect(page.getByRole("region", { name: "Output" })).toContainText("module ***");
+	await saved(page);
+	const stored = await genkan.rest<{ definition: { nodes: { id: string; data?: unknown }[] } }>(
+		"GET",
+		"/v1/workflows/module",
+	);
+	expect(stored.definition.nodes.find((one) => one.id === "hook")).toMatchObject({
+		data: { hook: { module: "swap", params: { word: "secret", by: "***" } } },
+	});
+	await page.keyboard.press("Control+z");
+	await expect(page.getByRole("textbox", { name: /Word/ })).toHaveValue("");
+});
+
+test("whoever leaves while a workflow is being enabled is not led back", async ({ signedIn: page, genkan }) => {
+	await put(genkan, hooked("left", replacing("a", "b")));
+	await go(page, genkan, "workflows/left?panel=enable");
+	let answer = () => {};
+	const left = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route("**/v1/workflows/left/enable", async (route) => {
+		const response = await route.fetch();
+		await left;
+		await route.fulfill({ response });
+	});
+	const answered = page.waitForResponse("**/v1/workflows/left/enable");
+	await page.getByRole("button", { name: "Enable", exact: true }).click();
+	await page.getByRole("link", { name: "Calls", exact: true }).click();
+	await expect(page.getByRole("heading", { name: "Calls" })).toBeVisible();
+	answer();
+	await (await answered).finished();
+	await expect(page.getByText("Loading")).toHaveCount(0);
+	await expect(page).toHaveURL(/\/calls$/);
+});

@@ -1,0 +1,68 @@
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { ago, both, clock, list, sentences, short, startLang, t, took, whole } from ".";
+
+const now = Date.parse("2026-11-16T12:00:00Z");
+const speak = async (lang: string) => {
+	vi.stubGlobal("localStorage", { getItem: () => lang });
+	vi.stubGlobal("document", { documentElement: {} });
+	await startLang();
+};
+
+describe("in Japanese", () => {
+	beforeAll(() => speak("ja"));
+	test.each([
+		[0, "0 ms"],
+		[0.42, "0.4 ms"],
+		[999, "999 ms"],
+		[1000, "1 秒"],
+		[1449, "1.4 秒"],
+		[23_400, "23 秒"],
+		[150_000, "3 分"],
+	])("a duration of %d ms is %s", (millis, text) => expect(took(millis)).toBe(text));
+	test("a value in Japanese has no space beside it", () => {
+		expect(t("signed in {time}", { time: "13 分前" })).toBe("13 分前にサインイン");
+		expect(t("signed in {time}", { time: "10:30" })).toBe("10:30 にサインイン");
+	});
+	test.each([
+		[200, "たった今"],
+		[8000, "8 秒前"],
+		[60_000, "1 分前"],
+		[7_200_000, "2 時間前"],
+		[86_400_000, "昨日"],
+		[3 * 86_400_000, "3 日前"],
+		[-90_000, "1 分後"],
+	])("%d ms ago is %s", (millis, text) => expect(ago(now - millis, now)).toBe(text));
+	test.each([
+		[1275, "1,275"],
+		[12_345, "1.2 万"],
+		[212_345, "21 万"],
+		[340_000_000, "3.4 億"],
+	])("the short form of %d is %s", (n, text) => expect(short(n)).toBe(text));
+	test("names are joined with 、, and two in a sentence with と", () => {
+		expect(list(["everything", "kaisha-db"])).toBe("everything、kaisha-db");
+		expect(both(["Claude Code", "Cursor"])).toBe("Claude Code と Cursor");
+		expect(both(["Claude Code", "Cursor", "Zed"])).toBe("Claude Code、Cursor、Zed");
+	});
+	test("no space is between sentences", () => expect(sentences("一。", false, "二。")).toBe("一。二。"));
+	test("hours have two digits", () => {
+		const night = new Date();
+		night.setHours(0, 0, 10);
+		expect(clock(night)).toBe("00:00:10");
+		expect(whole(night)).toMatch(/^\d{4}\/\d\d\/\d\d 00:00:10$/);
+	});
+});
+
+describe("in English", () => {
+	beforeAll(() => speak("en"));
+	test("formats are as before", () => {
+		expect(took(1449)).toBe("1.4 s");
+		expect(took(150_000)).toBe("3 min");
+		expect(ago(now - 8000, now)).toBe("8s ago");
+		expect(short(212_345)).toBe("212K");
+		expect(both(["a", "b"])).toBe("a, b");
+		expect(sentences("One.", "Two.")).toBe("One. Two.");
+		const night = new Date();
+		night.setHours(0, 0, 10);
+		expect(clock(night)).toBe("00:00:10");
+	});
+});

@@ -1,0 +1,68 @@
+import { currentLang, t } from ".";
+
+// Technical names that people read. English shows them as they are; Japanese has words, with
+// the name as their title.
+const terms = new Set([
+	/* t */ "tools/call",
+	/* t */ "tools/list",
+	/* t */ "prompts/get",
+	/* t */ "prompts/list",
+	/* t */ "resources/read",
+	/* t */ "resources/list",
+	/* t */ "resources/templates/list",
+	/* t */ "resources/subscribe",
+	/* t */ "resources/unsubscribe",
+	/* t */ "completion/complete",
+	/* t */ "logging/setLevel",
+	/* t */ "start",
+	/* t */ "end",
+	/* t */ "mcp-call",
+	/* t */ "hook",
+	/* t */ "condition",
+	/* t */ "set",
+	/* t */ "approve",
+]);
+
+/** term is what a method of MCP or a type of node is called. */
+export const term = (name = ""): string => (terms.has(name) ? t(name) : name);
+
+/** stepName is what a step of a workflow is called: by its id, or in Japanese as in the editor. */
+export const stepName = ({ node, type = "" }: { node: string; type?: string }): string =>
+	currentLang() === "ja" && terms.has(type) ? t(type) : node;
+
+const subjects: Record<string, string> = {
+	program: /* t */ "about the program",
+	data: /* t */ "about the data",
+	knowledge: /* t */ "about the knowledge base",
+	config: /* t */ "about the configuration",
+	port: /* t */ "about the port",
+	server: /* t */ "server",
+	client: /* t */ "client",
+};
+
+/** subjectWord is what a finding of the doctor is about, such as data or server/NAME. */
+export function subjectWord(subject: string): string {
+	const [kind = "", name] = subject.split("/");
+	if (currentLang() === "en" || !subjects[kind]) return subject;
+	return name ? `${t(subjects[kind])} ${name}` : t(subjects[kind]);
+}
+
+const statuses: Record<string, string> = {
+	Open: /* t */ "status: Open",
+	Specification: /* t */ "status: Specification",
+	Waiting: /* t */ "status: Waiting",
+	Ready: /* t */ "status: Ready",
+	"In Progress": /* t */ "status: In Progress",
+	Review: /* t */ "status: Review",
+	Testing: /* t */ "status: Testing",
+	Pending: /* t */ "status: Pending",
+	Completed: /* t */ "status: Completed",
+	Closed: /* t */ "status: Closed",
+	Canceled: /* t */ "status: Canceled",
+	Rejected: /* t */ "status: Rejected",
+};
+
+/** statusWord is what a status of the knowledge base is called. Configured ones have only
+ * their names. */
+export const statusWord = (name: string): string =>
+	currentLang() === "ja" && statuses[name] ? t(statuses[name]) : name;

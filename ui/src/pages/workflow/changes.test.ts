@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import { changesBetween } from "./changes";
+import type { Definition } from "./definition";
+
+const flow = (script: string, more: Partial<Definition> = {}): Definition => ({
+	id: "w",
+	name: "w",
+	workflowType: "tools/call",
+	nodes: [
+		{ id: "start", type: "start", position: { x: 0, y: 0 } },
+		{ id: "hook", type: "hook", data: { label: "Redact", hook: { blocking: true, script } } },
+		{ id: "end", type: "end" },
+	],
+	edges: [
+		{ source: "start", target: "hook" },
+		{ source: "hook", target: "end" },
+	],
+	...more,
+});
+const told = (before: Definition, after: Definition) =>
+	changesBetween(before, after).map(
+		({ kind, title, lines }) =>
+			`${kind} ${title}: ${lines
+				.filter((line) => line.kind === "+" || line.kind === "-")
+				.map((line) => line.kind + line.text.trim())
+				.join(" ")}`,
+	);
+
+test("places, order of edges and times are no change", () => {
+	const moved = flow("a");
+	moved.nodes[0] = { id: "start", type: "start", position: { x: 9, y: 9 } };
+	moved.edges.reverse();
+	expect(told(flow("a"), { ...moved, version: 7, enabled: true })).toEqual([]);
+});
+
+test("a script is compared line by line", () => {
+	expect(told(flow("let a = 1;\nreturn a;"), flow("let a = 2;\nreturn a;"))).toEqual([
+		"changed Redact: -let a = 1; +let a = 2;",
+	]);
+});
+
+test("nodes that came and went are told, with edges and settings", () => {
+	const after = flow("a", { name: "other" });
+	after.nodes = [...after.nodes.slice(0, 1), { id: "ask", type: "approve", data: { label: "Ask" } }, after.nodes[2]!];
+	after.edges = [
+		{ source: "start", target: "ask" },
+		{ source: "ask", target: "end" },
+		{ source: "ask", sourceHandle: "denied", target: "end" },
+	];
+	expect(told(flow("a"), after)).toEqual([
+		'changed The workflow: -name: "w" +name: "other"',
+		'added Ask: +type: "approve" +label: "Ask"',
+		'removed Redact: -type: "hook" -label: "Redact" -hook: { -"blocking": true -} -a',
+		"changed Edges: -Redact → End -Start → Redact +Ask (denied) → End +Ask → End +Start → Ask",
+	]);
+});
