@@ -42,17 +42,35 @@ func (c failedCall) ForReader(gateway.Identity) any {
 }
 
 // callStarted publishes that a call begins, for its caller and administrators.
-func (p *Process) callStarted(e *history.Entry) {
-	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallStarted, Client: e.Caller, Data: (*startedCall)(e)})
+func (p *Process) callStarted(e history.Entry) {
+	if !p.callsAreFollowed() {
+		return
+	}
+	kept := e // allocated only for those who follow
+	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallStarted, Client: e.Caller, Data: (*startedCall)(&kept)})
 }
 
 // callEnded publishes that a call has ended.
-func (p *Process) callEnded(e *history.Entry) {
-	var data any = (*endedCall)(e)
+func (p *Process) callEnded(e history.Entry) {
+	if !p.callsAreFollowed() {
+		return
+	}
+	kept := e
+	var data any = (*endedCall)(&kept)
 	if e.Error != "" {
-		data = failedCall{p, e}
+		data = failedCall{p, &kept}
 	}
 	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallEnded, Client: e.Caller, Data: data})
+}
+
+// callsAreFollowed reports whether anybody follows calls live. If nobody does, a reader
+// who comes back later is told that calls were missed.
+func (p *Process) callsAreFollowed() bool {
+	followed := p.live.Followed()
+	if !followed {
+		p.live.Skip(events.Calls)
+	}
+	return followed
 }
 
 // serverState is the data of an event about a server.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -282,6 +283,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.followWorkflows(cfg)
 	p.beside.Go(func() { p.workflows.library.Watch(p.life, p.store.ChangeSequence) })
 	p.beside.Go(func() { p.secrets.Watch(p.life) })
+	p.beside.Go(func() { releaseWhenQuiet(p.life, allocatedBytes, debug.FreeOSMemory) })
 	p.beside.Go(func() {
 		p.tokens.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})

@@ -25,7 +25,7 @@ type Keeping struct {
 type keeper struct {
 	keeping func() Keeping
 	// started and ended announce calls; nil for nobody.
-	started, ended func(*history.Entry)
+	started, ended func(history.Entry)
 
 	mu sync.RWMutex
 	// clients are the names of programs as they are kept, by their clientInfo or by what
@@ -35,7 +35,7 @@ type keeper struct {
 
 // Keep adds each call to a history, as keeping says for it, and announces it when it
 // is resolved and when it ends. It is called before the first call.
-func (r *Recorder) Keep(keeping func() Keeping, started, ended func(*history.Entry)) {
+func (r *Recorder) Keep(keeping func() Keeping, started, ended func(history.Entry)) {
 	r.keeper.keeping, r.keeper.started, r.keeper.ended = keeping, started, ended
 	r.keeper.clients = map[string]string{}
 }
@@ -48,8 +48,7 @@ func (r *Recorder) Run() string { return r.run }
 func (r *Recorder) Begin(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if r.keeper.started != nil && !call.Browsing && !gateway.IsForwarder(call.Tool.Source) {
-			e := r.facts(call, time.Now())
-			r.keeper.started(&e)
+			r.keeper.started(r.facts(call, time.Now()))
 		}
 		return next.Handle(ctx, call)
 	})
@@ -79,7 +78,7 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 	e.BytesIn, e.BytesOut = len(asked), len(answer)
 	e.TokensIn, e.TokensOut, e.TokensSaved = tokens.Estimate(asked), answerTokens(answer), call.Saved
 	if r.keeper.ended != nil {
-		r.keeper.ended(&e)
+		r.keeper.ended(e)
 	}
 	k := r.keeper.keeping()
 	if k.History == nil {

@@ -29,7 +29,7 @@ func TestCallsThatCallsMake(t *testing.T) {
 				inner := &gateway.Call{Method: call.Method, Caller: call.Caller, Parent: call, Terms: gateway.Terms{Included: included}}
 				return h.Handle(ctx, inner)
 			})
-			r.Keep(func() Keeping { return Keeping{} }, nil, func(e *history.Entry) { ended = append(ended, *e) })
+			r.Keep(func() Keeping { return Keeping{} }, nil, func(e history.Entry) { ended = append(ended, e) })
 			if _, err := h.Handle(t.Context(), newCall()); err != nil {
 				t.Fatal(err)
 			}
@@ -46,7 +46,7 @@ func TestCallsThatCallsMake(t *testing.T) {
 // What a person looks up in the web UI is announced to nobody and kept nowhere.
 func TestBrowsingIsNoCall(t *testing.T) {
 	announced := 0
-	count := func(*history.Entry) { announced++ }
+	count := func(history.Entry) { announced++ }
 	r, h, _ := recorder(resolved(&gateway.Result{Raw: []byte(`{}`)}, nil))
 	r.Keep(func() Keeping { return Keeping{} }, count, count)
 	begin := r.Begin(h)

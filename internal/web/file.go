@@ -25,36 +25,44 @@ const (
 	smallFile = 512
 )
 
-// file is a file of the front end.
+// file is a file of the front end. Its content stays in the binary, and its compressed
+// content in memory once it was asked for.
 type file struct {
-	content  []byte
-	kind, id string // media type, and hash of the content
-	forever  bool   // never changes
-	// packed compresses the content, once; nil if that gains nothing.
-	packed func() []byte
+	read    func() []byte
+	kind    string // media type
+	forever bool   // never changes
+	// prepared is made at the first request.
+	prepared func() prepared
 }
 
-// load reads all files.
+// prepared is what the content of a file is needed for.
+type prepared struct {
+	id     string // hash of the content
+	packed []byte // the compressed content; nil if compression gains nothing
+}
+
+// load finds all files.
 func load(from fs.FS) (map[string]*file, error) {
-	loaded := map[string]*file{}
+	found := map[string]*file{}
 	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		content, err := fs.ReadFile(from, name)
-		loaded[name] = newFile(name, content)
-		return err
+		read := func() []byte {
+			content, _ := fs.ReadFile(from, name) // it is in the binary
+			return content
+		}
+		found[name] = &file{
+			read: read, kind: mediaType(name), forever: strings.HasPrefix(name, hashedFiles),
+			prepared: sync.OnceValue(func() prepared {
+				content := read()
+				sum := sha256.Sum256(content)
+				return prepared{hex.EncodeToString(sum[:16]), pack(content)}
+			}),
+		}
+		return nil
 	})
-	return loaded, err
-}
-
-func newFile(name string, content []byte) *file {
-	sum := sha256.Sum256(content)
-	return &file{
-		content: content, kind: mediaType(name), id: hex.EncodeToString(sum[:16]),
-		forever: strings.HasPrefix(name, hashedFiles),
-		packed:  sync.OnceValue(func() []byte { return pack(content) }),
-	}
+	return found, err
 }
 
 // mediaType returns the media type of a file by its name. The table of the system
@@ -107,15 +115,15 @@ func pack(content []byte) []byte {
 
 // serve answers a request for the file.
 func (f *file) serve(w http.ResponseWriter, r *http.Request) {
-	body, tag := f.content, `"`+f.id+`"`
+	ready := f.prepared()
+	var body []byte
+	tag := `"` + ready.id + `"`
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Vary", "Accept-Encoding")
-	if acceptsGzip(r.Header) {
-		if packed := f.packed(); packed != nil {
-			body, tag = packed, `"`+f.id+`-gzip"`
-			h.Set("Content-Encoding", "gzip")
-		}
+	if ready.packed != nil && acceptsGzip(r.Header) {
+		body, tag = ready.packed, `"`+ready.id+`-gzip"`
+		h.Set("Content-Encoding", "gzip")
 	}
 	h.Set("Etag", tag)
 	h.Set("Cache-Control", "no-cache")
@@ -127,6 +135,9 @@ func (f *file) serve(w http.ResponseWriter, r *http.Request) {
 		h.Del("Content-Encoding")
 		w.WriteHeader(http.StatusNotModified)
 		return
+	}
+	if body == nil {
+		body = f.read()
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	write(w, r, body)

@@ -166,16 +166,7 @@ func base(below string) string {
 // pageBelow returns index.html for a path below /ui/. Its addresses are relative to
 // /ui/.
 func (f *file) pageBelow(path string) []byte {
-	const head = "<head>"
-	at := bytes.Index(f.content, []byte(head))
-	if at < 0 {
-		return f.content
-	}
-	at += len(head)
-	tag := `<base href="` + base(path) + `">`
-	page := make([]byte, 0, len(f.content)+len(tag))
-	page = append(append(page, f.content[:at]...), tag...)
-	return append(page, f.content[at:]...)
+	return bytes.Replace(f.read(), []byte("<head>"), []byte(`<head><base href="`+base(path)+`">`), 1)
 }
 
 // writeTime is how long a browser may take to read an answer.
