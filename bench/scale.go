@@ -36,7 +36,7 @@ type scale struct {
 var fullScale = scale{
 	name:   "full",
 	rounds: 15, small: 2500, large: 1500, attacks: 12, lists: 2000, starts: 15,
-	memoryCalls: 10_000, sessions: 10_000, idle: 3 * time.Second, benchTime: "0.5s",
+	memoryCalls: 10_000, sessions: 10_000, idle: 25 * time.Second, benchTime: "0.5s",
 	kbItems: []int{10_000, 100_000, 1_000_000}, kbReads: 2000, kbSearches: 1000, kbClass: 200, kbCreates: 120, kbSeconds: 6,
 	entities: 10_000, questions: 40,
 }
@@ -44,7 +44,7 @@ var fullScale = scale{
 var quickScale = scale{
 	name:   "quick (rough figures)",
 	rounds: 5, small: 600, large: 400, attacks: 12, lists: 400, starts: 5,
-	memoryCalls: 10_000, sessions: 10_000, idle: time.Second, benchTime: "100ms",
+	memoryCalls: 10_000, sessions: 10_000, idle: 25 * time.Second, benchTime: "100ms",
 	kbItems: []int{10_000}, kbReads: 400, kbSearches: 200, kbClass: 50, kbCreates: 20, kbSeconds: 2,
 	entities: 2_000, questions: 12,
 }
