@@ -25,6 +25,16 @@ test("g and a letter lead to a page; the palette goes anywhere", async ({ signed
 	await expect(page).toHaveURL(/\/servers\/everything$/);
 });
 
+test("pages are fetched before they are opened", async ({ signedIn: page }) => {
+	const fetched = () => performance.getEntriesByType("resource").some(({ name }) => name.includes("/assets/settings-"));
+	await expect.poll(() => page.evaluate(fetched)).toBe(true);
+	await page.route("**/assets/**", (route) => route.abort());
+	for (const name of ["Servers", "Tools", "Workflows", "Clients", "Charts", "Settings"]) {
+		await page.getByRole("navigation").getByRole("link", { name }).click();
+		await expect(page.getByRole("heading", { name, level: 1 })).toBeVisible();
+	}
+});
+
 test("Japanese is a click away and stays", async ({ signedIn: page }) => {
 	await page.getByRole("button", { name: "More" }).click();
 	await page.getByRole("menuitem", { name: "日本語" }).click();

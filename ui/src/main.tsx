@@ -1,15 +1,17 @@
 import { createRoot } from "react-dom/client";
-import { sessionEnded } from "./api/client";
+import { base, sessionEnded } from "./api/client";
 import { startEvents } from "./api/events";
 import { currentSession, type Session, signIn, takeCode } from "./api/session";
 import { startLang } from "./lang";
 import { App } from "./shell/app";
+import { fetchPage, fetchPages } from "./shell/pages";
 import { SignIn } from "./shell/signin";
 import { startTheme } from "./shell/theme";
 import "./theme.css";
 
 async function start(): Promise<void> {
 	startTheme();
+	const page = fetchPage(location.pathname.slice(base.pathname.length - 1));
 	const root = createRoot(document.getElementById("root")!);
 	let problem: unknown;
 	let session: Session | undefined;
@@ -31,7 +33,9 @@ async function start(): Promise<void> {
 		return ended;
 	};
 	startEvents();
+	await page;
 	root.render(<App session={session} />);
+	fetchPages();
 }
 
 void start();

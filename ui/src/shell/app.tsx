@@ -13,7 +13,7 @@ import {
 	Sun,
 	WifiOff,
 } from "lucide-react";
-import { Component, createContext, lazy, type ReactNode, Suspense, use, useState } from "react";
+import { Component, createContext, type ReactNode, Suspense, use, useState } from "react";
 import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { base, queries, query, root } from "../api/client";
 import { useConnected } from "../api/events";
@@ -24,21 +24,9 @@ import { beforeLeaving, Leaving } from "../ui/leave";
 import { useKeys } from "./keys";
 import { Mark } from "./mark";
 import { places, useServerTone } from "./nav";
+import { pages } from "./pages";
 import { Palette } from "./palette";
 import { chooseTheme, useTheme } from "./theme";
-
-const Calls = lazy(() => import("../pages/calls"));
-const Call = lazy(() => import("../pages/call"));
-const Servers = lazy(() => import("../pages/servers"));
-const Server = lazy(() => import("../pages/server"));
-const Tools = lazy(() => import("../pages/tools"));
-const Tool = lazy(() => import("../pages/tool"));
-const Workflows = lazy(() => import("../pages/workflows"));
-const Workflow = lazy(() => import("../pages/workflow"));
-const Knowledge = lazy(() => import("../pages/knowledge"));
-const Clients = lazy(() => import("../pages/clients"));
-const Charts = lazy(() => import("../pages/charts"));
-const Settings = lazy(() => import("../pages/settings"));
 
 const SessionContext = createContext<Session | null>(null);
 
@@ -127,18 +115,9 @@ function Frame() {
 							<Route path="/">
 								<Redirect to="/calls" replace />
 							</Route>
-							<Route path="/calls" component={Calls} />
-							<Route path="/calls/:id" component={Call} />
-							<Route path="/servers" component={Servers} />
-							<Route path="/servers/:name" component={Server} />
-							<Route path="/tools" component={Tools} />
-							<Route path="/tools/:name" component={Tool} />
-							<Route path="/workflows" component={Workflows} />
-							<Route path="/workflows/:id" component={Workflow} />
-							<Route path="/knowledge/:ref?" component={Knowledge} />
-							<Route path="/clients" component={Clients} />
-							<Route path="/charts" component={Charts} />
-							<Route path="/settings/:part?" component={Settings} />
+							{pages.map(({ path, component }) => (
+								<Route key={path} path={path} component={component} />
+							))}
 							<Route>
 								<Empty
 									title={t("There is no such page.")}
