@@ -69,7 +69,7 @@ func TestAHealthyHouse(t *testing.T) {
 		"ok data: data directory /srv/example",
 		"ok data: database: 5 KB",
 		"ok config: /srv/example/genkan.yaml: servers: 1",
-		"ok port: 127.0.0.1:3000 is this data directory's",
+		"ok port: Genkan listens on 127.0.0.1:3000",
 		"ok server/github: ready after 1.2s; 11 tools; MCP 2025-11-25 over stdio",
 		"ok client/cursor: /srv/example/mcp.json: all entries lead to genkan: 1",
 		"ok client/cursor: it has the token cursor; last seen 2026-01-02 03:04:05 as Cursor 1.7",

@@ -198,7 +198,7 @@ func (e *examination) port() {
 	}
 	switch p.Holder {
 	case "ours":
-		e.say(OK, gateway.Textf("%s is this data directory's", p.Listen))
+		e.say(OK, gateway.Textf("Genkan listens on %s", p.Listen))
 	case "genkan":
 		e.say(Warning, gateway.Textf("%s is taken by a genkan of another data directory", p.Listen)).
 			advise(gateway.Textf("stop that one, or set another port: listen in %s, or --port", e.facts.Config.File.Path))

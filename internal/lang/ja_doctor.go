@@ -88,7 +88,7 @@ var jaDoctor = map[string]string{
 	"other users of this machine can read %s":                    "このマシンのほかのユーザーが %s を読むことができます",
 
 	// The port.
-	"%s is this data directory's":                                       "%s はこのデータディレクトリのものです",
+	"Genkan listens on %s":                                              "%s で待ち受けています",
 	"%s is taken by a genkan of another data directory":                 "%s は別のデータディレクトリの Genkan が使っています",
 	"%s is taken by another program, so `genkan serve` could not start": "%s は別のプログラムが使っているため、`genkan serve` は起動できません",
 	"stop that one, or set another port: listen in %s, or --port":       "それを止めるか、%s の listen か --port で別のポートを指定してください",

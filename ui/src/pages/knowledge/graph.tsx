@@ -12,7 +12,7 @@ import {
 	type Node as RFNode,
 } from "@xyflow/react";
 import { ExternalLink, Maximize, Plus, X } from "lucide-react";
-import { createContext, use, useEffect, useMemo, useRef, useState } from "react";
+import { createContext, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
 import { query, type S } from "@/api/client";
 import { currentLang, t, tn } from "@/lang";
@@ -102,6 +102,9 @@ function Expand({ item, expand }: { item: Summary; expand: (ref: string) => void
 		</Button>
 	);
 }
+
+/** whole is how the whole graph is shown. */
+const whole = { padding: 0.06, maxZoom: 1 };
 
 const nodeTypes = { item: Node };
 
@@ -198,6 +201,12 @@ export default function Graph({ center }: { center: string }) {
 	// What is new comes into sight; what is there stays where it is if it can.
 	const flow = useRef<ReactFlowInstance<ItemNode, RFEdge>>(null);
 	const canvas = useRef<HTMLDivElement>(null);
+	const measured = useCallback((box: HTMLDivElement) => {
+		canvas.current = box;
+		const observer = new ResizeObserver(() => void flow.current?.fitView(whole));
+		observer.observe(box);
+		return () => observer.disconnect();
+	}, []);
 	useEffect(() => {
 		const box = canvas.current;
 		if (!flow.current || !box || places.size === 0) return;
@@ -209,7 +218,7 @@ export default function Graph({ center }: { center: string }) {
 			);
 		});
 		if (!outside) return;
-		const timer = setTimeout(() => void flow.current?.fitView({ duration: 300, padding: 0.06, maxZoom: 1 }), 50);
+		const timer = setTimeout(() => void flow.current?.fitView({ ...whole, duration: 300 }), 50);
 		return () => clearTimeout(timer);
 	}, [places]);
 
@@ -222,7 +231,7 @@ export default function Graph({ center }: { center: string }) {
 		<HandsContext value={hands}>
 			<div className="grid md:grid-cols-[minmax(0,1fr)_300px]">
 				<div
-					ref={canvas}
+					ref={measured}
 					className="h-[52dvh] min-h-80 border-line max-md:border-b md:h-[calc(100dvh-252px)] md:border-r"
 				>
 					<ReactFlow
@@ -234,7 +243,7 @@ export default function Graph({ center }: { center: string }) {
 						}}
 						onNodeClick={(_, node) => select(node.id)}
 						fitView
-						fitViewOptions={{ padding: 0.06, maxZoom: 1 }}
+						fitViewOptions={whole}
 						minZoom={0.1}
 						maxZoom={2}
 						nodesDraggable={false}
@@ -252,7 +261,7 @@ export default function Graph({ center }: { center: string }) {
 								size="icon"
 								aria-label={t("Show everything")}
 								title={t("Show everything")}
-								onClick={() => void flow.current?.fitView({ duration: 300, padding: 0.06, maxZoom: 1 })}
+								onClick={() => void flow.current?.fitView({ ...whole, duration: 300 })}
 							>
 								<Maximize />
 							</Button>

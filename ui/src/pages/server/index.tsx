@@ -323,7 +323,7 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 										</LinkButton>
 										<div className="line text-muted">{tool.description}</div>
 									</div>
-									<span className="text-muted text-xs" aria-hidden="true">
+									<span className="text-muted text-xs max-md:hidden" aria-hidden="true">
 										{tool.enabled ? t("On for clients") : t("Off for clients")}
 									</span>
 									<Switch
