@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,8 +121,8 @@ func (a *API) listCalls(w http.ResponseWriter, r *http.Request, id gateway.Ident
 		return
 	}
 	if id.Admin && a.opt.Traces != nil {
-		for i := range list.Calls {
-			list.Calls[i].Effect = a.opt.Traces.Effect(list.Calls[i].ID)
+		for i := range list.Calls { // a workflow beside the path may have ended after the call was written
+			list.Calls[i].Effect = cmp.Or(a.opt.Traces.Effect(list.Calls[i].ID), list.Calls[i].Effect)
 		}
 	}
 	encode(w, http.StatusOK, list)
@@ -175,7 +176,11 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 	out.History = h.state(who) // after the list, which waits for calls that are being written
 	for i := range list.Calls {
 		c := &list.Calls[i]
-		out.Calls = append(out.Calls, client.ListedCall{CallEntry: h.entryOf(&c.Entry), Arguments: c.Arguments})
+		listed := client.ListedCall{CallEntry: h.entryOf(&c.Entry), Arguments: c.Arguments}
+		if who.Admin {
+			listed.Effect = c.Effect
+		}
+		out.Calls = append(out.Calls, listed)
 	}
 	out.Next, out.Partial = list.Next, list.Partial
 	if list.Partial {

@@ -51,7 +51,7 @@ type ListedCall struct {
 	CallEntry
 
 	Arguments string `json:"arguments,omitempty" doc:"The beginning of the arguments, on one line and without secrets, if they are kept."`
-	Effect    string `json:"effect,omitempty" doc:"What workflows did, for admins and recent calls: denied or changed; would_deny or would_change if they only watch."`
+	Effect    string `json:"effect,omitempty" doc:"What workflows did, for admins: denied or changed; would_deny or would_change if they only watch."`
 }
 
 // CallList is a page of calls, the newest first.
