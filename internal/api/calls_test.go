@@ -148,3 +148,32 @@ func (d door) record(t *testing.T, setting string) {
 		t.Fatalf("reload: %s", got.body)
 	}
 }
+
+// Parameters are checked without a call: a refusal is the one that the call would get, and
+// nothing of it is in the history.
+func TestParametersAreCheckedWithoutACall(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, map[string]any{"kb": map[string]any{"enabled": true}})
+	check := func(tool string) string { return "/v1/tools/" + tool + "/validate" }
+	d.walk(t, []step{
+		{name: "they fit", method: "POST", path: check("fault__echo"), body: `{"parameters":{"text":"hi"}}`, status: 200, has: []string{`"success":true`}},
+		{name: "a wrong type", method: "POST", path: check("fault__echo"), body: `{"parameters":{"text":7}}`, status: 400, has: []string{
+			`"code":"VALIDATION_ERROR"`, `"field":"text"`, `"instancePath":"/text"`,
+		}},
+		{name: "a missing one", method: "POST", path: check("fault__echo"), body: `{}`, status: 400, has: []string{"Required parameter missing: text"}},
+		{name: "no object", method: "POST", path: check("fault__echo"), body: `{"parameters":[]}`, status: 400},
+		{name: "the knowledge base", method: "POST", path: check("create_item"), body: `{"parameters":{"type":"note","title":"","content":"x"}}`, status: 400, has: []string{
+			`"code":"VALIDATION_ERROR"`, `"field":"title"`,
+		}},
+		{name: "an item that fits", method: "POST", path: check("create_item"), body: `{"parameters":{"type":"note","title":"x","content":"x"}}`, status: 200},
+		{name: "is not made", method: "GET", path: "/v1/items", status: 200, has: []string{`"total":0`}},
+		{name: "no such tool", method: "POST", path: check("nothing"), body: `{}`, status: 404, has: []string{`"code":"TOOL_NOT_FOUND"`}},
+		{name: "off", method: "POST", path: "/v1/tools/fault__pid/disable", status: 200},
+		{name: "a disabled tool", method: "POST", path: check("fault__pid"), body: `{}`, status: 403, has: []string{`"code":"TOOL_DISABLED"`}},
+	})
+	for _, c := range d.callsOf(t, d.token, "").Calls {
+		if c.Tool != "get_items" {
+			t.Errorf("the history has %+v", c)
+		}
+	}
+}
