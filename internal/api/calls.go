@@ -91,7 +91,7 @@ func (a *API) callRoutes() []route {
 		},
 		{
 			method: "GET", path: "/v1/calls/{id}", who: forCallers, id: "getCall", summary: "Show a call with what was sent and received",
-			about:  "Secrets are taken out. The log notes when an admin reads what another client sent and received.",
+			about:  "A call that has not ended has the outcome running, and neither a response nor a timing. Secrets are taken out. The log notes when an admin reads what another client sent and received.",
 			answer: client.CallDetails{}, failures: []restError{restErrorOf(gateway.CodeNotFound)}, serve: a.getCall,
 		},
 	}
@@ -272,12 +272,12 @@ func (h *CallHistory) Show(ctx context.Context, who gateway.Identity, id string)
 	}
 	e := &shown.Entry
 	t := e.Timing
-	out := client.CallDetails{
-		CallEntry: h.entryOf(e), Redacted: []string{},
-		Timing: client.CallTiming{
+	out := client.CallDetails{CallEntry: h.entryOf(e), Redacted: []string{}}
+	if e.Outcome != history.OutcomeRunning {
+		out.Timing = client.CallTiming{
 			ServerMillis: inMillis(t.Server), QueueMillis: inMillis(t.Queue), HooksMillis: inMillis(t.Hooks), AskedMillis: inMillis(t.Asked),
 			GenkanMillis: inMillis(max(e.Took-t.Server-t.Queue-t.Hooks-t.Asked, 0)),
-		},
+		}
 	}
 	slices.Sort(shown.Redacted)
 	out.Redacted = append(out.Redacted, slices.Compact(shown.Redacted)...)

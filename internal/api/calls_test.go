@@ -177,3 +177,41 @@ func TestParametersAreCheckedWithoutACall(t *testing.T) {
 		}
 	}
 }
+
+// A call that has not ended is shown with what is known of it, to those who will see it in
+// the history.
+func TestACallThatRuns(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, map[string]any{"record": map[string]any{"bodies": "all"}})
+	one, other := d.newTokenFor("one"), d.newTokenFor("other")
+	const call = "/v1/tools/call"
+	d.walk(t, []step{{name: "first", method: "POST", path: call, body: `{"name":"fault__pid"}`, token: one, status: 200}})
+	run, _, _ := strings.Cut(d.callsOf(t, one, "").Calls[0].ID, "-")
+	path := "/v1/calls/" + run + "-2"
+	ended := make(chan int, 1)
+	go func() {
+		ended <- d.send("POST", call, `{"name":"fault__sleep","parameters":{"ms":60000},"options":{"timeout":2000}}`, "Authorization", "Bearer "+one).status
+	}()
+	var got client.CallDetails
+	for got.ID == "" {
+		answer := d.send("GET", path, "", "Authorization", "Bearer "+one)
+		if answer.status == http.StatusOK {
+			if err := json.Unmarshal([]byte(answer.body), &got); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got.Outcome != client.OutcomeRunning || got.Tool != "fault__sleep" || got.Client != "one" || got.Timing != (client.CallTiming{}) || got.Response != nil ||
+		got.Request == nil || !strings.Contains(string(got.Request.JSON), "60000") {
+		t.Errorf("while it runs: %+v", got)
+	}
+	d.walk(t, []step{
+		{name: "an admin", method: "GET", path: path, status: 200, has: []string{`"outcome":"running"`}},
+		{name: "somebody else", method: "GET", path: path, token: other, status: 404},
+		{name: "the list has it when it has ended", method: "GET", path: "/v1/calls", status: 200, hasNot: []string{run + "-2"}},
+	})
+	if status := <-ended; status != http.StatusRequestTimeout {
+		t.Errorf("it ended with %d", status)
+	}
+	d.walk(t, []step{{name: "ended", method: "GET", path: path, token: one, status: 200, has: []string{`"outcome":"timeout"`}}})
+}

@@ -72,6 +72,9 @@ func (e *Entry) Succeeded() bool { return e.Outcome == outcomeOK }
 
 const outcomeOK = "ok"
 
+// OutcomeRunning is the outcome of a call that has not ended. No call is kept with it.
+const OutcomeRunning = "running"
+
 // splitID returns the run and the number of an ID.
 func splitID(id string) (run string, number uint32, ok bool) {
 	run, text, found := strings.Cut(id, "-")
