@@ -27,9 +27,11 @@ type runningCall struct {
 func (r *running) begin(e history.Entry, call *gateway.Call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one := &runningCall{}
+	var one *runningCall
 	if n := len(r.spare); n > 0 {
 		one, r.spare = r.spare[n-1], r.spare[:n-1]
+	} else {
+		one = &runningCall{}
 	}
 	one.entry, one.who, one.asked = e, call.Identity, call.Params.Raw
 	if r.calls == nil {
