@@ -33,6 +33,9 @@ import (
 // House is the part of the current house that the edge uses.
 type House interface {
 	gateway.Handler
+	// Check checks the arguments of a call without carrying it out. It returns the
+	// result of a built-in tool that refuses them, or an error; neither if they fit.
+	Check(ctx context.Context, call *gateway.Call) (*gateway.Result, error)
 	// Snapshot returns all tools, and SnapshotOf those of a view.
 	Snapshot() *catalog.Snapshot
 	SnapshotOf(view gateway.View) *catalog.Snapshot

@@ -59,6 +59,34 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	}
 }
 
+// validateCall checks the parameters of a call, and calls nothing.
+func (a *API) validateCall(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	var in client.CallCheck
+	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+		a.refuseBody(w, status, wrong)
+		return
+	}
+	name := r.PathValue("name")
+	call, err := newCall(client.CallRequest{Name: name, Parameters: in.Parameters}, id)
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	call.Budget = a.opt.Budget
+	defer call.Release()
+	result, err := a.opt.House().Check(r.Context(), call)
+	switch {
+	case err != nil && call.Tool == nil && isUnknownTool(err):
+		a.toolNotFound(w, id, viewOf(id), name)
+	case err != nil:
+		a.fail(w, err)
+	case result != nil:
+		a.callFailure(w, call.Tool, result, "")
+	default:
+		encode(w, http.StatusOK, client.Done{Success: true})
+	}
+}
+
 // callFailure answers with the error that a tool reported. An error of the knowledge
 // base has a status and an object for it.
 func (a *API) callFailure(w http.ResponseWriter, tool *gateway.Tool, result *gateway.Result, notice string) {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -90,7 +91,7 @@ func (a *API) callRoutes() []route {
 		},
 		{
 			method: "GET", path: "/v1/calls/{id}", who: forCallers, id: "getCall", summary: "Show a call with what was sent and received",
-			about:  "Secrets are taken out. The log notes when an admin reads what another client sent and received.",
+			about:  "A call that has not ended has the outcome running, and neither a response nor a timing. Secrets are taken out. The log notes when an admin reads what another client sent and received.",
 			answer: client.CallDetails{}, failures: []restError{restErrorOf(gateway.CodeNotFound)}, serve: a.getCall,
 		},
 	}
@@ -120,8 +121,8 @@ func (a *API) listCalls(w http.ResponseWriter, r *http.Request, id gateway.Ident
 		return
 	}
 	if id.Admin && a.opt.Traces != nil {
-		for i := range list.Calls {
-			list.Calls[i].Effect = a.opt.Traces.Effect(list.Calls[i].ID)
+		for i := range list.Calls { // a workflow beside the path may have ended after the call was written
+			list.Calls[i].Effect = cmp.Or(a.opt.Traces.Effect(list.Calls[i].ID), list.Calls[i].Effect)
 		}
 	}
 	encode(w, http.StatusOK, list)
@@ -175,7 +176,11 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 	out.History = h.state(who) // after the list, which waits for calls that are being written
 	for i := range list.Calls {
 		c := &list.Calls[i]
-		out.Calls = append(out.Calls, client.ListedCall{CallEntry: h.entryOf(&c.Entry), Arguments: c.Arguments})
+		listed := client.ListedCall{CallEntry: h.entryOf(&c.Entry), Arguments: c.Arguments}
+		if who.Admin {
+			listed.Effect = c.Effect
+		}
+		out.Calls = append(out.Calls, listed)
 	}
 	out.Next, out.Partial = list.Next, list.Partial
 	if list.Partial {
@@ -267,12 +272,12 @@ func (h *CallHistory) Show(ctx context.Context, who gateway.Identity, id string)
 	}
 	e := &shown.Entry
 	t := e.Timing
-	out := client.CallDetails{
-		CallEntry: h.entryOf(e), Redacted: []string{},
-		Timing: client.CallTiming{
+	out := client.CallDetails{CallEntry: h.entryOf(e), Redacted: []string{}}
+	if e.Outcome != history.OutcomeRunning {
+		out.Timing = client.CallTiming{
 			ServerMillis: inMillis(t.Server), QueueMillis: inMillis(t.Queue), HooksMillis: inMillis(t.Hooks), AskedMillis: inMillis(t.Asked),
 			GenkanMillis: inMillis(max(e.Took-t.Server-t.Queue-t.Hooks-t.Asked, 0)),
-		},
+		}
 	}
 	slices.Sort(shown.Redacted)
 	out.Redacted = append(out.Redacted, slices.Compact(shown.Redacted)...)

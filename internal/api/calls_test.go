@@ -148,3 +148,70 @@ func (d door) record(t *testing.T, setting string) {
 		t.Fatalf("reload: %s", got.body)
 	}
 }
+
+// Parameters are checked without a call: a refusal is the one that the call would get, and
+// nothing of it is in the history.
+func TestParametersAreCheckedWithoutACall(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, map[string]any{"kb": map[string]any{"enabled": true}})
+	check := func(tool string) string { return "/v1/tools/" + tool + "/validate" }
+	d.walk(t, []step{
+		{name: "they fit", method: "POST", path: check("fault__echo"), body: `{"parameters":{"text":"hi"}}`, status: 200, has: []string{`"success":true`}},
+		{name: "a wrong type", method: "POST", path: check("fault__echo"), body: `{"parameters":{"text":7}}`, status: 400, has: []string{
+			`"code":"VALIDATION_ERROR"`, `"field":"text"`, `"instancePath":"/text"`,
+		}},
+		{name: "a missing one", method: "POST", path: check("fault__echo"), body: `{}`, status: 400, has: []string{"Required parameter missing: text"}},
+		{name: "no object", method: "POST", path: check("fault__echo"), body: `{"parameters":[]}`, status: 400},
+		{name: "the knowledge base", method: "POST", path: check("create_item"), body: `{"parameters":{"type":"note","title":"","content":"x"}}`, status: 400, has: []string{
+			`"code":"VALIDATION_ERROR"`, `"field":"title"`,
+		}},
+		{name: "an item that fits", method: "POST", path: check("create_item"), body: `{"parameters":{"type":"note","title":"x","content":"x"}}`, status: 200},
+		{name: "is not made", method: "GET", path: "/v1/items", status: 200, has: []string{`"total":0`}},
+		{name: "no such tool", method: "POST", path: check("nothing"), body: `{}`, status: 404, has: []string{`"code":"TOOL_NOT_FOUND"`}},
+		{name: "off", method: "POST", path: "/v1/tools/fault__pid/disable", status: 200},
+		{name: "a disabled tool", method: "POST", path: check("fault__pid"), body: `{}`, status: 403, has: []string{`"code":"TOOL_DISABLED"`}},
+	})
+	for _, c := range d.callsOf(t, d.token, "").Calls {
+		if c.Tool != "get_items" {
+			t.Errorf("the history has %+v", c)
+		}
+	}
+}
+
+// A call that has not ended is shown with what is known of it, to those who will see it in
+// the history.
+func TestACallThatRuns(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, map[string]any{"record": map[string]any{"bodies": "all"}})
+	one, other := d.newTokenFor("one"), d.newTokenFor("other")
+	const call = "/v1/tools/call"
+	d.walk(t, []step{{name: "first", method: "POST", path: call, body: `{"name":"fault__pid"}`, token: one, status: 200}})
+	run, _, _ := strings.Cut(d.callsOf(t, one, "").Calls[0].ID, "-")
+	path := "/v1/calls/" + run + "-2"
+	ended := make(chan int, 1)
+	go func() {
+		ended <- d.send("POST", call, `{"name":"fault__sleep","parameters":{"ms":60000},"options":{"timeout":2000}}`, "Authorization", "Bearer "+one).status
+	}()
+	var got client.CallDetails
+	for got.ID == "" {
+		answer := d.send("GET", path, "", "Authorization", "Bearer "+one)
+		if answer.status == http.StatusOK {
+			if err := json.Unmarshal([]byte(answer.body), &got); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if got.Outcome != client.OutcomeRunning || got.Tool != "fault__sleep" || got.Client != "one" || got.Timing != (client.CallTiming{}) || got.Response != nil ||
+		got.Request == nil || !strings.Contains(string(got.Request.JSON), "60000") {
+		t.Errorf("while it runs: %+v", got)
+	}
+	d.walk(t, []step{
+		{name: "an admin", method: "GET", path: path, status: 200, has: []string{`"outcome":"running"`}},
+		{name: "somebody else", method: "GET", path: path, token: other, status: 404},
+		{name: "the list has it when it has ended", method: "GET", path: "/v1/calls", status: 200, hasNot: []string{run + "-2"}},
+	})
+	if status := <-ended; status != http.StatusRequestTimeout {
+		t.Errorf("it ended with %d", status)
+	}
+	d.walk(t, []step{{name: "ended", method: "GET", path: path, token: one, status: 200, has: []string{`"outcome":"timeout"`}}})
+}

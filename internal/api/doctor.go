@@ -67,6 +67,9 @@ func DoctorFindingOf(f doctor.Finding, l lang.Language) client.DoctorFinding {
 		Subject: f.Subject.String(), Severity: f.Severity.String(), Title: l.Text(f.Title),
 		Detail: strings.Join(lines, "\n"), Fix: f.Fix.Command, Command: f.Fix.Command,
 	}
+	for _, at := range f.Times {
+		out.Times = append(out.Times, client.DoctorTime{Text: doctor.Local(at), Time: at.UTC()})
+	}
 	if f.Fix.Text.Format != "" {
 		text := l.Text(f.Fix.Text)
 		if place := l.Text(f.Fix.Place); place != "" && strings.Contains(text, place) {

@@ -148,6 +148,12 @@ func (a *API) routes() []route {
 			timed:    true, serve: a.callTool,
 		},
 		{
+			method: "POST", path: "/v1/tools/{name}/validate", who: forCallers, id: "validateCall", summary: "Check the parameters of a call",
+			about: "Parameters that do not fit are refused as a call with them is. Nothing is called, and the history has nothing of it. Workflows, which may change the parameters of a call, do not run.",
+			body:  client.CallCheck{}, answer: client.Done{}, serve: a.validateCall,
+			failures: []restError{noSuchTool, {http.StatusForbidden, "TOOL_DISABLED"}, restErrorOf(gateway.CodeLimited)},
+		},
+		{
 			method: "GET", path: "/v1/servers", who: forCallers, id: "listServers", summary: "Show how the servers are",
 			answer: client.ServerList{}, upkeep: true, serve: a.listServers,
 		},

@@ -29,12 +29,13 @@ func (p *Process) openHistory() {
 			return found, err
 		},
 		Redact: p.redactJSON, RedactText: p.redactText,
-		Trace: func(id string, redact bool) []byte { return p.workflows.traces.Encoded(id, redact, history.MaxTrace) },
-		Keep:  func() history.Keep { return keepOf(p.Config().Record) },
+		Trace:  func(id string, redact bool) []byte { return p.workflows.traces.Encoded(id, redact, history.MaxTrace) },
+		Effect: func(id string) string { return p.workflows.traces.Effect(id) },
+		Keep:   func() history.Keep { return keepOf(p.Config().Record) },
 	})
 	p.calls = &history.Archive{
 		Reader: history.NewReader(historyDir(p.opt.DataDir), key), Writer: writer, Log: p.log,
-		Redact: p.secrets.Redactor, Since: p.tokens.NameSince,
+		Running: p.recorder.Running, Redact: p.secrets.Redactor, Since: p.tokens.NameSince,
 	}
 	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, p.callStarted, p.callEnded)
 }

@@ -63,6 +63,19 @@ func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(wha
 	return gateway.Subscribe(ctx, call, told)
 }
 
+// Check checks the arguments of a call as the corridor does, without a call. It returns
+// the result of a built-in tool that refuses them, or an error; neither if they fit.
+func (h *house) Check(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	h.settle(ctx)
+	if err := h.find(call); err != nil {
+		return nil, err
+	}
+	if err := h.validator.Validate(ctx, call); err != nil {
+		return nil, err
+	}
+	return gateway.Check(ctx, call)
+}
+
 // ClientNotified forwards a client's notification to all sources. Each source decides whether
 // the notification is for it.
 func (h *house) ClientNotified(session *gateway.Session, method string, params []byte) {

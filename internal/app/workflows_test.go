@@ -107,6 +107,14 @@ func TestWorkflowsRunAroundCalls(t *testing.T) {
 		t.Errorf("traces %+v", traces)
 	}
 
+	effects := map[string]string{}
+	for _, c := range calls {
+		effects[c.Tool] = c.Effect
+	}
+	if effects["one__echo"] != workflow.EffectChanged || effects["one__pid"] != workflow.EffectDenied {
+		t.Errorf("the history has the effects %v", effects)
+	}
+
 	h.use("broken", `{"tools":["one__raw"]}`, `null.x`, "")
 	if got, err := h.call("one__raw", `{}`); err == nil || !strings.Contains(err.Error(), `workflow "broken" failed at its node "before"`) {
 		t.Errorf("got %s, %v", got, err)

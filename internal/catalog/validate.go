@@ -42,26 +42,30 @@ type compiledSchema struct {
 // their arguments themselves.
 func (v *Validator) Middleware(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		check := v.Check
-		switch {
-		case call.Tool.ChecksArguments:
-			return next.Handle(ctx, call)
-		case call.Complete && call.Kind == gateway.KindTool:
-			check = v.Complete
-		case !call.Tool.Validate:
-			return next.Handle(ctx, call)
-		}
-		done, err := prepare(ctx, call)
-		if err != nil {
-			return nil, err
-		}
-		err = check(call)
-		done()
-		if err != nil {
+		if err := v.Validate(ctx, call); err != nil {
 			return nil, err
 		}
 		return next.Handle(ctx, call)
 	})
+}
+
+// Validate returns why Middleware refuses a call; nil if it does not.
+func (v *Validator) Validate(ctx context.Context, call *gateway.Call) error {
+	check := v.Check
+	switch {
+	case call.Tool.ChecksArguments:
+		return nil
+	case call.Complete && call.Kind == gateway.KindTool:
+		check = v.Complete
+	case !call.Tool.Validate:
+		return nil
+	}
+	done, err := prepare(ctx, call)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return check(call)
 }
 
 const (

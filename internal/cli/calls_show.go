@@ -138,6 +138,8 @@ func (c *command) callSentence(call *client.CallDetails, now time.Time) string {
 	took, where := c.ms(call.TookMillis), c.whereTheTimeWent(call.Timing)
 	in, out := thousands(int64(call.TokensIn)), thousands(int64(call.TokensOut))
 	switch call.Outcome {
+	case client.OutcomeRunning:
+		return c.say("%s called %s at %s; the call has not ended yet, after %s.", who, what, at, took)
 	case client.OutcomeOK:
 		return c.say("%s called %s at %s and got an answer after %s: %s; about %s tokens in, %s out.", who, what, at, took, where, in, out)
 	case "tool_error":

@@ -256,7 +256,6 @@ func (e *examination) started(c *Client) {
 				continue
 			}
 			told[l.Client] = true
-			at := l.LastSeen.Local().Format(time.DateTime)
 			switch {
 			case l.Client == "":
 				e.say(Note, gateway.Textf("the entry %s in %s does not say who starts genkan, so it is not known when it was last seen", l.Name, f.Path)).
@@ -265,9 +264,9 @@ func (e *examination) started(c *Client) {
 				e.say(Note, gateway.Textf("it comes as %s, and was never seen", l.Client)).
 					advise(gateway.Textf("restart %s, so that it reads its file again", c.Title))
 			case l.LastBy != "":
-				e.say(OK, gateway.Textf("it comes as %s; last seen %s as %s", l.Client, at, l.LastBy))
+				e.say(OK, gateway.Textf("it comes as %s; last seen %s as %s", l.Client, Local(l.LastSeen), l.LastBy)).at(l.LastSeen)
 			default:
-				e.say(OK, gateway.Textf("it comes as %s; last seen %s", l.Client, at))
+				e.say(OK, gateway.Textf("it comes as %s; last seen %s", l.Client, Local(l.LastSeen))).at(l.LastSeen)
 			}
 		}
 	}
@@ -287,14 +286,13 @@ func (c *Client) LastSeen() (at time.Time, by string) {
 }
 
 func (e *examination) lastSeen(c *Client, l *Lead) {
-	at := l.LastSeen.Local().Format(time.DateTime)
 	switch {
 	case l.LastSeen.IsZero():
 		e.say(Note, gateway.Textf("it has the token %s, and was never seen", l.TokenName)).
 			advise(gateway.Textf("restart %s, so that it reads its file again", c.Title))
 	case l.LastBy != "":
-		e.say(OK, gateway.Textf("it has the token %s; last seen %s as %s", l.TokenName, at, l.LastBy))
+		e.say(OK, gateway.Textf("it has the token %s; last seen %s as %s", l.TokenName, Local(l.LastSeen), l.LastBy)).at(l.LastSeen)
 	default:
-		e.say(OK, gateway.Textf("it has the token %s; last seen %s", l.TokenName, at))
+		e.say(OK, gateway.Textf("it has the token %s; last seen %s", l.TokenName, Local(l.LastSeen))).at(l.LastSeen)
 	}
 }

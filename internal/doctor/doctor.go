@@ -7,6 +7,7 @@ package doctor
 import (
 	"net/url"
 	"slices"
+	"time"
 
 	"genkan/internal/gateway"
 )
@@ -61,8 +62,13 @@ type Finding struct {
 	Detail gateway.Text
 	// Lines are quoted, for example from the output of a server.
 	Lines []string
+	// Times are those that the texts and lines contain, as Local writes them.
+	Times []time.Time
 	Fix   Fix
 }
+
+// Local returns a time as findings contain it.
+func Local(at time.Time) string { return at.Local().Format(time.DateTime) }
 
 // Fix is what fixes a finding: a command, or an edit described in words. A command
 // may have words, too.
@@ -142,6 +148,12 @@ func (e *examination) say(severity Severity, title gateway.Text) *Finding {
 
 func (f *Finding) because(detail gateway.Text) *Finding {
 	f.Detail = detail
+	return f
+}
+
+// at adds the times that the finding contains.
+func (f *Finding) at(times ...time.Time) *Finding {
+	f.Times = append(f.Times, times...)
 	return f
 }
 

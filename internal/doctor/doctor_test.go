@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +37,21 @@ func healthy() doctor.Facts {
 				LastSeen: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), LastBy: "Cursor 1.7",
 			}}}},
 		}},
+	}
+}
+
+// checkTimes makes sure that a finding says which times it contains.
+func checkTimes(t *testing.T, f doctor.Finding) {
+	t.Helper()
+	said := line(f)
+	for _, at := range f.Times {
+		if !strings.Contains(said, doctor.Local(at)) {
+			t.Errorf("%s is not in %q", doctor.Local(at), said)
+		}
+		said = strings.ReplaceAll(said, doctor.Local(at), "")
+	}
+	if left := regexp.MustCompile(`\d\d:\d\d:\d\d`).FindString(said); left != "" {
+		t.Errorf("%s of %q is not among its times", left, line(f))
 	}
 }
 
@@ -616,6 +632,7 @@ func TestFindings(t *testing.T) {
 			var got []string
 			worst := "ok"
 			for _, f := range doctor.Examine(facts) {
+				checkTimes(t, f)
 				if f.Severity != doctor.OK {
 					got = append(got, line(f))
 					worst, _, _ = strings.Cut(line(f), " ")

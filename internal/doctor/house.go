@@ -3,7 +3,6 @@ package doctor
 import (
 	"path/filepath"
 	"strings"
-	"time"
 
 	"genkan/internal/gateway"
 )
@@ -54,7 +53,7 @@ func (e *examination) program() {
 		}
 	}
 	if r.WorkflowsOff {
-		e.say(Warning, gateway.Textf("all workflows are turned off, by %s since %s", r.WorkflowsOffBy, r.WorkflowsOffAt.Local().Format(time.DateTime))).
+		e.say(Warning, gateway.Textf("all workflows are turned off, by %s since %s", r.WorkflowsOffBy, Local(r.WorkflowsOffAt))).at(r.WorkflowsOffAt).
 			because(gateway.Textf("calls pass as if there were none, also those that a workflow would refuse, redact or ask about")).
 			run(e.genkan("workflows on"))
 	}
@@ -241,11 +240,11 @@ func Quote(text string) string {
 // calls says what the call history does not keep.
 func (e *examination) calls(c Calls) {
 	if c.Problem.Format != "" {
-		title := gateway.Textf("what is sent and received in calls is not kept since %s", c.Since.Local().Format(time.DateTime))
+		title := gateway.Textf("what is sent and received in calls is not kept since %s", Local(c.Since))
 		if c.Stopped {
-			title = gateway.Textf("calls are not kept in the history since %s; they are carried out as usual", c.Since.Local().Format(time.DateTime))
+			title = gateway.Textf("calls are not kept in the history since %s; they are carried out as usual", Local(c.Since))
 		}
-		e.say(Warning, title).because(c.Problem).
+		e.say(Warning, title).at(c.Since).because(c.Problem).
 			advise(gateway.Textf("mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls"))
 	}
 	if c.Dropped > 0 || c.LostBodies > 0 {

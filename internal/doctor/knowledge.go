@@ -180,7 +180,7 @@ func (e *examination) index(k *Knowledge) {
 		e.say(Note, gateway.Textf("items: %d; there is no text index yet, and the first search builds it", k.Items))
 	default:
 		e.say(OK, gateway.Textf("items: %d; text index: %d KB, built %s, writes since then: %d",
-			k.Items, (x.Size+1023)/1024, x.Built.Local().Format(time.DateTime), k.Sequence-x.Covers))
+			k.Items, (x.Size+1023)/1024, Local(x.Built), k.Sequence-x.Covers)).at(x.Built)
 	}
 }
 

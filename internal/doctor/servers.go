@@ -280,8 +280,10 @@ func (e *examination) redefined(s *Server) {
 		return
 	}
 	var lines []string
+	var times []time.Time
 	for _, c := range slices.Backward(s.Redefined) { // the newest first
-		line := c.At.Local().Format(time.DateTime) + " " + gateway.Printable(c.Tool) + ": " + strings.Join(c.Parts, ", ")
+		times = append(times, c.At)
+		line := Local(c.At) + " " + gateway.Printable(c.Tool) + ": " + strings.Join(c.Parts, ", ")
 		if c.Times > 1 {
 			line += " (" + strconv.Itoa(c.Times) + "×)"
 		}
@@ -291,7 +293,7 @@ func (e *examination) redefined(s *Server) {
 		}
 	}
 	e.say(Warning, gateway.Textf("it changed the definitions of %d tools in the last seven days", len(s.Redefined))).
-		quoting(shownOf(lines)).advise(gateway.Textf("that is usual after an update of the server; otherwise look at them before you go on using it"))
+		quoting(shownOf(lines)).at(times...).advise(gateway.Textf("that is usual after an update of the server; otherwise look at them before you go on using it"))
 }
 
 func (f *Finding) quoting(lines []string) *Finding {

@@ -169,6 +169,22 @@ func AboutOf(s Source) About {
 	return About{}
 }
 
+// Checker is implemented by sources that check the arguments of their tools themselves.
+type Checker interface {
+	// Check checks the arguments of a call without carrying it out. It returns what
+	// Handle would return if they do not fit, and nil if they do.
+	Check(ctx context.Context, call *Call) (*Result, error)
+}
+
+// Check asks the source of a call's tool to check the arguments. Those of a source that
+// is no Checker fit.
+func Check(ctx context.Context, call *Call) (*Result, error) {
+	if c, ok := call.Tool.Source.(Checker); ok {
+		return c.Check(ctx, call)
+	}
+	return nil, nil //nolint:nilnil // they fit
+}
+
 // Offerer is implemented by sources that can have things that they do not list.
 type Offerer interface {
 	// Offers reports whether the source has anything of a kind, listed or not.

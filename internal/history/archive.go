@@ -19,6 +19,9 @@ type Archive struct {
 	Reader *Reader
 	// Writer is the process's own writer; nil if it writes nothing.
 	Writer *Writer
+	// Running returns a call of the process that has not ended, and what its client sent,
+	// if that will be kept; nil if the process carries out no calls.
+	Running func(id string) (e Entry, request []byte, ok bool)
 	// Redact returns what takes the secrets out of a body. It returns the body without
 	// them and the rules that it broke.
 	Redact func(context.Context) (func([]byte) ([]byte, []string), error)
@@ -113,13 +116,25 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 	return list, err
 }
 
-// Show returns a call that the reader may see.
+// Show returns a call that the reader may see, also one that has not ended.
 func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Shown, error) {
-	a.flush(ctx)
 	q, err := a.limited(ctx, Query{}, who)
 	if err != nil {
 		return Shown{}, err
 	}
+	if a.Running != nil {
+		e, request, ok := a.Running(id)
+		if ok && (q.Caller == "" || q.Caller == e.Caller) && !e.Started.Before(q.Since) {
+			if request != nil {
+				e.Flags |= HasBodies
+			}
+			if len(request) > maxBody {
+				e.Flags |= RequestCut
+			}
+			return a.shown(ctx, who, e, func() (Bodies, error) { return Bodies{Request: beginning(request)}, nil }), nil
+		}
+	}
+	a.flush(ctx)
 	e, s, err := a.Reader.get(id, q.Caller)
 	if err == nil && e.Started.Add(e.Took).Before(q.Since) {
 		err = errForgotten(id)
@@ -127,11 +142,16 @@ func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Sh
 	if err != nil {
 		return Shown{}, err
 	}
+	return a.shown(ctx, who, e, func() (Bodies, error) { return a.Reader.open(ctx, s) }), nil
+}
+
+// shown returns a call with its bodies, without secrets.
+func (a *Archive) shown(ctx context.Context, who gateway.Identity, e Entry, open func() (Bodies, error)) Shown {
 	shown := Shown{Entry: e}
 	if !e.Has(HasBodies) {
-		return shown, nil
+		return shown
 	}
-	bodies, err := a.Reader.open(ctx, s)
+	bodies, err := open()
 	var redact func([]byte) ([]byte, []string)
 	if err == nil {
 		redact, err = a.Redact(ctx)
@@ -139,7 +159,7 @@ func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Sh
 	if err != nil {
 		a.Log.Warn("the bodies of a call cannot be read", "request_id", e.ID, "error", err)
 		shown.Unreadable = err
-		return shown, nil
+		return shown
 	}
 	if isAnothers(e.Caller, who) {
 		a.Log.Info("an administrator read what another client sent and received", "request_id", e.ID, "client", e.Caller, "reader", who.ClientID)
@@ -155,7 +175,7 @@ func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Sh
 		*body.into, rules = redact(body.from)
 		shown.Redacted = append(shown.Redacted, rules...)
 	}
-	return shown, nil
+	return shown
 }
 
 // Trace returns what workflows did to a call, as it was; nil if that is not kept. It is

@@ -33,7 +33,10 @@ type Entry struct {
 	// Outcome is "ok", "tool_error", "server_error" or the code of the failure, and
 	// Error its text.
 	Outcome, Error string
-	Attempts       int
+	// Effect is what workflows did to the call, in a word of package workflow; empty for
+	// nothing.
+	Effect   string
+	Attempts int
 	// BytesIn and BytesOut are the sizes of what was sent and received, and TokensIn
 	// and TokensOut estimates of what a model writes and reads for that. TokensSaved is
 	// what it was spared because the answer was stored and its outline returned; it is
@@ -69,6 +72,9 @@ func (e *Entry) Succeeded() bool { return e.Outcome == outcomeOK }
 
 const outcomeOK = "ok"
 
+// OutcomeRunning is the outcome of a call that has not ended. No call is kept with it.
+const OutcomeRunning = "running"
+
 // splitID returns the run and the number of an ID.
 func splitID(id string) (run string, number uint32, ok bool) {
 	run, text, found := strings.Cut(id, "-")
@@ -77,14 +83,19 @@ func splitID(id string) (run string, number uint32, ok bool) {
 }
 
 // The encoding of an entry is a version, numbers as varints and texts with their
-// lengths, in the order of encodeEntry.
-const entryVersion = 1
+// lengths, in the order of encodeEntry. An entry with an effect has the second version,
+// in which the effect follows.
+const entryVersion, entryWithEffect = 1, 2
 
 // maxText bounds each text of an entry, in bytes.
 const maxText = 4 << 10
 
 func encodeEntry(b []byte, e *Entry) []byte {
-	b = append(b, entryVersion, byte(e.storedFlags()))
+	version := byte(entryVersion)
+	if e.Effect != "" {
+		version = entryWithEffect
+	}
+	b = append(b, version, byte(e.storedFlags()))
 	b = binary.AppendVarint(b, e.Started.UnixMicro())
 	for _, d := range [...]time.Duration{e.Took, e.Timing.Queue, e.Timing.Hooks, e.Timing.Server, e.Timing.Asked} {
 		b = binary.AppendUvarint(b, uint64(max(d, 0).Microseconds()))
@@ -92,14 +103,24 @@ func encodeEntry(b []byte, e *Entry) []byte {
 	for _, n := range [...]int{e.Attempts, e.BytesIn, e.BytesOut, e.TokensIn, e.TokensOut, abs(e.TokensSaved)} {
 		b = binary.AppendUvarint(b, uint64(max(n, 0)))
 	}
-	for _, s := range [...]string{
-		e.ID, e.Parent, e.Caller, e.Client, e.Edge, e.View, e.Era, e.Method, e.Server, e.Tool, e.Through, e.Outcome, e.Error,
-	} {
-		s = s[:min(len(s), maxText)]
+	for _, text := range e.texts(version) {
+		s := (*text)[:min(len(*text), maxText)]
 		b = binary.AppendUvarint(b, uint64(len(s)))
 		b = append(b, s...)
 	}
 	return b
+}
+
+// texts returns the texts of a version, in the order of the encoding.
+func (e *Entry) texts(version byte) []*string {
+	all := []*string{
+		&e.ID, &e.Parent, &e.Caller, &e.Client, &e.Edge, &e.View, &e.Era, &e.Method, &e.Server, &e.Tool, &e.Through, &e.Outcome, &e.Error,
+		&e.Effect,
+	}
+	if version == entryVersion {
+		return all[:len(all)-1]
+	}
+	return all
 }
 
 // storedFlags returns the flags as they are stored.
@@ -116,10 +137,11 @@ var errEntry = errors.New("this is no entry of the history")
 
 // decodeEntry decodes an entry and returns what follows it.
 func decodeEntry(b []byte, e *Entry) (rest []byte, err error) {
-	if len(b) < 2 || b[0] != entryVersion {
+	if len(b) < 2 || b[0] != entryVersion && b[0] != entryWithEffect {
 		return nil, errEntry
 	}
 	*e = Entry{Flags: Flags(b[1])}
+	texts := e.texts(b[0])
 	started, n := binary.Varint(b[2:])
 	if n <= 0 {
 		return nil, errEntry
@@ -144,9 +166,7 @@ func decodeEntry(b []byte, e *Entry) (rest []byte, err error) {
 	if e.Flags&readBack != 0 {
 		e.Flags, e.TokensSaved = e.Flags&^readBack, -e.TokensSaved
 	}
-	for _, s := range [...]*string{
-		&e.ID, &e.Parent, &e.Caller, &e.Client, &e.Edge, &e.View, &e.Era, &e.Method, &e.Server, &e.Tool, &e.Through, &e.Outcome, &e.Error,
-	} {
+	for _, s := range texts {
 		size := number()
 		if err != nil || size > uint64(len(b)) {
 			return nil, errEntry

@@ -664,6 +664,7 @@ func TestSegmentsEnd(t *testing.T) {
 }
 
 func FuzzFrames(f *testing.F) {
+	f.Add(endFrame(encodeEntry(beginFrame(nil), &Entry{ID: "A-1", Outcome: "ok", Effect: "denied"}), 0, 0))
 	f.Add(endFrame(encodeEntry(beginFrame(nil), &Entry{ID: "A-1", Outcome: "ok"}), 0, 0))
 	f.Add([]byte(frameMagic + "\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {

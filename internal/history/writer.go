@@ -30,7 +30,10 @@ type Options struct {
 	// Trace returns what workflows did to a call, with secrets taken out if redact is
 	// set; nil if they did nothing. It is asked when the call is written.
 	Trace func(id string, redact bool) []byte
-	Log   *slog.Logger
+	// Effect returns what workflows did to a call, in a word; empty for nothing. It is
+	// asked when the call is written.
+	Effect func(id string) string
+	Log    *slog.Logger
 	// Keep says how much is kept.
 	Keep func() Keep
 	// Interval is how long an entry may wait before it is written; zero means a tenth
@@ -341,6 +344,9 @@ func (w *Writer) encode(q *queued) {
 	}
 	if q.entry.Error != "" && w.opt.RedactText != nil {
 		q.entry.Error, q.entry.Tool = w.opt.RedactText(q.entry.Error), w.opt.RedactText(q.entry.Tool)
+	}
+	if w.opt.Effect != nil {
+		q.entry.Effect = w.opt.Effect(q.entry.ID)
 	}
 	w.buffer = encodeEntry(beginFrame(w.buffer), &q.entry)
 	if has {

@@ -17,6 +17,8 @@ import (
 // there is an error.
 type arguments struct {
 	values map[string]any
+	// onlyCheck is set if the tool is not to be carried out.
+	onlyCheck bool
 	refusal
 }
 

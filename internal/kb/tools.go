@@ -2,6 +2,7 @@ package kb
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -138,6 +139,23 @@ func (t *Tools) List(kind gateway.Kind) []gateway.Tool {
 
 // Handle answers a call. An error of the knowledge base is returned as a result.
 func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	answer, err := t.run(ctx, call, false)
+	return newResult(answer, t.base.nameTypes(ctx, err), t.translate)
+}
+
+// Check checks the arguments of a call as Handle does, up to what the store has to be
+// asked for.
+func (t *Tools) Check(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	_, err := t.run(ctx, call, true)
+	if errors.Is(err, errFits) {
+		return nil, nil //nolint:nilnil // they fit
+	}
+	return newResult(nil, t.base.nameTypes(ctx, err), t.translate)
+}
+
+// run carries a call out. With only, it ends with errFits after the arguments were
+// checked.
+func (t *Tools) run(ctx context.Context, call *gateway.Call, only bool) (any, error) {
 	tool := t.tools[call.Tool.Name]
 	if tool == nil {
 		return nil, gateway.Errorf(gateway.CodeNotFound, "Unknown tool: %s. tools/list names the tools there are", call.Tool.Name)
@@ -146,14 +164,13 @@ func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 	if err != nil {
 		return nil, err
 	}
-	in := &arguments{values: values}
+	in := &arguments{values: values, onlyCheck: only}
 	in.exact(call.Params.Get(call.Params.Arguments))
 	in.only(tool.known())
 	if !tool.spares(call.Via) {
 		in.require(tool.required)
 	}
-	answer, err := tool.run(ctx, t, call, in)
-	return newResult(answer, t.base.nameTypes(ctx, err), t.translate)
+	return tool.run(ctx, t, call, in)
 }
 
 // Answer is Base.Answer in the language of the tools.
@@ -161,15 +178,21 @@ func (t *Tools) Answer(answer any, err error) (*gateway.Result, error) {
 	return t.base.Answer(answer, err, t.translate)
 }
 
+// errFits is returned in place of an answer if arguments are only checked, and fit.
+var errFits = errors.New("the arguments fit")
+
 // ready returns the error of the arguments, with its time, or nil. The error has also what
 // check, which may be nil, finds wrong with the values. Without an error the method of
-// Base checks them.
+// Base checks them. If the arguments are only checked, it is errFits instead of nil.
 func (a *arguments) ready(b *Base, check func() error) error {
-	if a.err == nil {
+	if a.err == nil && !a.onlyCheck {
 		return nil
 	}
 	if check != nil {
 		a.refuse(check())
+	}
+	if a.err == nil {
+		return errFits
 	}
 	err := a.err
 	b.stamp(&err)

@@ -110,6 +110,7 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 	"Received":  "受信",
 	"Secrets were taken out, by these rules: %s.":                                                         "次の規則により、シークレットを取り除きました：%s。",
 	"(cut here: the whole had %s bytes)":                                                                  "（以下省略。全体は %s バイトでした）",
+	"%s called %s at %s; the call has not ended yet, after %s.":                                           "%s は %s を %s に呼び出しました。%s 経過しましたが、まだ終わっていません。",
 	"%s called %s at %s and got an answer after %s: %s; about %s tokens in, %s out.":                      "%s は %s を %s に呼び出し、%s で応答を受け取りました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
 	"%s called %s at %s, and the tool reported an error after %s: %s; about %s tokens in, %s out.":        "%s は %s を %s に呼び出し、%s でツールがエラーを報告しました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
 	"%s called %s at %s, and the server answered with an error after %s: %s; about %s tokens in, %s out.": "%s は %s を %s に呼び出し、%s でサーバーがエラーを返しました（%s）。トークン数は入力が約 %s、出力が約 %s です。",

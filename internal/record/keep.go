@@ -47,8 +47,12 @@ func (r *Recorder) Run() string { return r.run }
 // resolves names. A call that becomes another one is not announced: the other is.
 func (r *Recorder) Begin(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if r.keeper.started != nil && !call.Browsing && !gateway.IsForwarder(call.Tool.Source) {
-			r.keeper.started(r.facts(call, time.Now()))
+		if r.keeper.keeping != nil && !call.Browsing && !gateway.IsForwarder(call.Tool.Source) {
+			e := r.facts(call, time.Now())
+			r.running.begin(e, call)
+			if r.keeper.started != nil {
+				r.keeper.started(e)
+			}
 		}
 		return next.Handle(ctx, call)
 	})
@@ -60,6 +64,7 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 		call.Parent.Forwarded = true
 	}
 	if call.Forwarded || call.Browsing || r.keeper.keeping == nil {
+		r.running.end(call.RequestID)
 		return
 	}
 	e := r.facts(call, began)
@@ -77,18 +82,19 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 	}
 	e.BytesIn, e.BytesOut = len(asked), len(answer)
 	e.TokensIn, e.TokensOut, e.TokensSaved = tokens.Estimate(asked), answerTokens(answer), call.Saved
+	if k := r.keeper.keeping(); k.History != nil {
+		var bodies history.Bodies
+		if k.Bodies(call.Identity) {
+			bodies = history.Bodies{Request: asked, Response: answer, Sent: call.Sent, Answered: call.Answered}
+		}
+		k.History.Add(e, bodies, !k.Replay)
+	}
+	// Whoever is told of the end, or finds that the call does not run, finds it in the
+	// history.
+	r.running.end(call.RequestID)
 	if r.keeper.ended != nil {
 		r.keeper.ended(e)
 	}
-	k := r.keeper.keeping()
-	if k.History == nil {
-		return
-	}
-	var bodies history.Bodies
-	if k.Bodies(call.Identity) {
-		bodies = history.Bodies{Request: asked, Response: answer, Sent: call.Sent, Answered: call.Answered}
-	}
-	k.History.Add(e, bodies, !k.Replay)
 }
 
 // answerTokens estimates how many tokens a model reads of an answer. Images and sounds

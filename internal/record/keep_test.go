@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"genkan/internal/gateway"
 	"genkan/internal/history"
+	"genkan/internal/jsonrpc"
 )
 
 // A call that a call makes is an entry of its own, below the other. One that is the rest
@@ -87,5 +89,47 @@ func TestTokensOfBinaryAnswers(t *testing.T) {
 	plain := bytes.Repeat([]byte(`{"content":[{"type":"text","text":"words"}]}`), 400)
 	if n := testing.AllocsPerRun(10, func() { answerTokens(plain) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// A call is known from when its tool is found until it has ended, and what was sent only
+// if it will be kept.
+func TestRunningCalls(t *testing.T) {
+	var kept bool
+	writer := history.NewWriter(history.Options{Dir: t.TempDir(), Run: "AAA", Log: slog.New(slog.DiscardHandler)})
+	t.Cleanup(writer.Close)
+	var r *Recorder
+	var id string
+	look := func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
+		id = call.RequestID
+		for _, kept = range []bool{true, false} {
+			e, request, ok := r.Running(id)
+			if !ok || e.ID != id || e.Tool != "srv__t" || e.Outcome != history.OutcomeRunning || (string(request) == `{"name":"t"}`) != kept || e.BytesIn == 0 {
+				t.Errorf("kept %t: %+v %s %t", kept, e, request, ok)
+			}
+		}
+		call.SetRawArguments([]byte(`{"changed":true}`))
+		return &gateway.Result{Raw: []byte(`{}`)}, nil
+	}
+	r, h, _ := recorder(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		call.Tool = &gateway.Tool{Name: "t", Exposed: "srv__t", Source: source("srv")}
+		return r.Begin(gateway.HandlerFunc(look)).Handle(ctx, call)
+	})
+	r.Keep(func() Keeping {
+		return Keeping{History: writer, Bodies: func(gateway.Identity) bool { return kept }}
+	}, nil, func(e history.Entry) {
+		if _, _, ok := r.Running(e.ID); ok {
+			t.Error("it runs while its end is announced")
+		}
+	})
+	for range 3 {
+		call := newCall()
+		call.Params, _ = jsonrpc.ScanParams([]byte(`{"name":"t"}`))
+		if _, err := h.Handle(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, ok := r.Running(id); ok || len(r.running.calls) != 0 || len(r.running.spare) != 1 {
+			t.Errorf("it still runs: %+v", r.running.calls)
+		}
 	}
 }

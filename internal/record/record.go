@@ -35,6 +35,7 @@ type Recorder struct {
 	count    *prometheus.CounterVec
 	refusals *Refusals
 	keeper   keeper
+	running  running
 }
 
 // New returns a Recorder with its own metrics. redact masks what may be secret in a

@@ -341,8 +341,6 @@ test.describe("a server that is down", () => {
 });
 
 test.describe("a call that has not ended", () => {
-	test.use({ provoked: /^404 GET .*\/v1\/calls\/\w+-\d+$/ });
-
 	test("is opened, decided and becomes the call that ended", async ({ genkan, signedIn: page }) => {
 		await askBefore(genkan, "fault__echo");
 		const main = page.locator("main");
@@ -367,10 +365,16 @@ test.describe("a call that has not ended", () => {
 		const slow = genkan.call("fault__sleep", { ms: 4000 });
 		await row(page, "sleep").getByText("sleep").click();
 		await expect(main).toContainText("The call has not ended yet");
-		await page.reload();
-		await expect(main).toContainText("The call has not ended yet");
+		// A link that somebody pastes leads there too.
+		const other = await page.context().newPage();
+		await other.goto(page.url());
+		await expect(other.locator("main")).toContainText("admin called fault__sleep at");
+		await expect(other.locator("main")).toContainText("4000");
+		await accessible(other);
 		await slow;
 		await expect(page.getByText("Where the time went")).toBeVisible();
+		await expect(other.getByText("Where the time went")).toBeVisible();
+		await other.close();
 	});
 });
 

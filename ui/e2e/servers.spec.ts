@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { accessible, bin, expect, go, telling, test } from "./genkan";
@@ -174,6 +174,29 @@ test("a token is shown once and revoked", async ({ signedIn: page, genkan }) => 
 	await page.getByRole("button", { name: "Revoke" }).click();
 	await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
 	await expect(page.getByText("None yet.")).toBeVisible();
+});
+
+test.describe("clients", () => {
+	test.use({ config: "" });
+
+	test("that are not installed are listed with the command for later", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "clients");
+		const here = page.getByRole("region", { name: "On this machine" });
+		await expect(here).toContainText("Not found on this machine");
+		const cursor = here.getByRole("listitem").filter({ hasText: "Cursor" });
+		await expect(cursor).toContainText(join(genkan.home, ".cursor/mcp.json"));
+		await accessible(page);
+		const command = await cursor.getByRole("code").textContent();
+		execFileSync("/bin/sh", ["-c", command!], { env: { PATH: process.env.PATH, HOME: genkan.home } });
+		await page.reload();
+		await expect(here).toContainText("Cursor");
+		await expect(here.getByText("connected", { exact: true })).toBeVisible();
+		const codex = here.locator("li").filter({ hasText: "Codex" });
+		await expect(codex).not.toBeVisible();
+		await here.getByText("Not found on this machine").click();
+		await expect(codex).toBeVisible();
+		await expect(cursor).toHaveCount(0);
+	});
 });
 
 test.describe("servers that need something", () => {

@@ -90,6 +90,22 @@ test.describe("secrets", () => {
 	});
 });
 
+test.describe("far away from Genkan", () => {
+	test.use({ timezoneId: "Pacific/Kiritimati" });
+
+	test("the doctor's times are those of the browser", async ({ genkan, signedIn: page }) => {
+		await genkan.rest("PUT", "/v1/workflows/switch", { on: false });
+		const { changedAt } = await genkan.rest<{ changedAt: string }>("GET", "/v1/workflows/switch");
+		await go(page, genkan, "settings/doctor");
+		const there = new Date(changedAt).toLocaleTimeString("en-US", {
+			timeZone: "Pacific/Kiritimati",
+			hourCycle: "h23",
+		});
+		await expect(page.getByText("all workflows are turned off")).toHaveText(new RegExp(`since ${there}$`));
+		await genkan.rest("PUT", "/v1/workflows/switch", { on: true });
+	});
+});
+
 test("the knowledge base is checked and rebuilt", async ({ genkan, signedIn: page }) => {
 	await genkan.rest("POST", "/v1/items", { type: "docs", title: "Tea", content: "Green." });
 	await go(page, genkan, "settings/knowledge");

@@ -35,6 +35,14 @@ test("a tool is tried with a form that its schema makes", async ({ signedIn: pag
 	await expect(page.getByText("This is needed.")).toBeVisible();
 	await expect(page.getByText("instancePath")).toHaveCount(0);
 	await accessible(page);
+	// What does not fit is no call, unless a person wants it so.
+	const calls = async () =>
+		(await genkan.rest<{ calls: { outcome: string }[] }>("GET", "/v1/calls?tool=get-sum")).calls;
+	expect(await calls()).toMatchObject([{ outcome: "ok" }]);
+	await page.getByRole("button", { name: "Call it anyway" }).click();
+	await expect(page.getByRole("button", { name: "Call it anyway" })).toHaveCount(0);
+	await expect(page.getByText("This is needed.")).toBeVisible();
+	expect((await calls()).map((call) => call.outcome)).toEqual(["invalid", "ok"]);
 	await expect(page.getByRole("link", { name: "Server everything" })).toBeVisible();
 });
 

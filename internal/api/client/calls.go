@@ -23,7 +23,7 @@ type CallEntry struct {
 	Server      string    `json:"server,omitempty" doc:"Nothing if no such tool was there."`
 	Tool        string    `json:"tool,omitempty" doc:"The name that clients use. For prompts and resources it is the method."`
 	Through     string    `json:"through,omitempty" doc:"The tool that made the call for the client, such as call_tool of search mode."`
-	Outcome     string    `json:"outcome" doc:"ok, tool_error if the tool reported an error, server_error if the server answered with one, or why genkan did not get an answer: invalid, not_found, denied, unauthenticated, conflict, limited, unavailable, timeout, canceled, internal."`
+	Outcome     string    `json:"outcome" doc:"ok, tool_error if the tool reported an error, server_error if the server answered with one, or why genkan did not get an answer: invalid, not_found, denied, unauthenticated, conflict, limited, unavailable, timeout, canceled, internal. A single call that has not ended is running."`
 	Error       string    `json:"error,omitempty" doc:"What went wrong, without arguments and secrets."`
 	Attempts    int       `json:"attempts" doc:"How often the server was asked."`
 	BytesIn     int       `json:"bytesIn"`
@@ -43,15 +43,16 @@ const (
 	BodiesUnreadable = "unreadable"
 )
 
-// OutcomeOK is the outcome of a call that did what was asked.
-const OutcomeOK = "ok"
+// OutcomeOK is the outcome of a call that did what was asked, and OutcomeRunning that of
+// one that has not ended.
+const OutcomeOK, OutcomeRunning = "ok", "running"
 
 // ListedCall is a call in a list.
 type ListedCall struct {
 	CallEntry
 
 	Arguments string `json:"arguments,omitempty" doc:"The beginning of the arguments, on one line and without secrets, if they are kept."`
-	Effect    string `json:"effect,omitempty" doc:"What workflows did, for admins and recent calls: denied or changed; would_deny or would_change if they only watch."`
+	Effect    string `json:"effect,omitempty" doc:"What workflows did, for admins: denied or changed; would_deny or would_change if they only watch."`
 }
 
 // CallList is a page of calls, the newest first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 // DoctorReport is what the doctor found.
@@ -18,10 +19,17 @@ type DoctorFinding struct {
 	Severity string         `json:"severity" doc:"ok, note, warning or problem."`
 	Title    string         `json:"title" doc:"What is so."`
 	Detail   string         `json:"detail,omitempty" doc:"What that means, and the words of others that belong to it, such as the last lines of a server."`
+	Times    []DoctorTime   `json:"times,omitempty" doc:"The times in title and detail, in the time zone of genkan."`
 	Fix      string         `json:"fix,omitempty" doc:"What mends it: the command, and what else there is to say."`
 	Place    string         `json:"place,omitempty" doc:"The part of fix that says where the definition of the server is."`
 	Command  string         `json:"command,omitempty" doc:"The command that mends it, where one does."`
 	Request  *DoctorRequest `json:"request,omitempty" doc:"The request that does what the command does, where one can."`
+}
+
+// DoctorTime is a time in a finding.
+type DoctorTime struct {
+	Text string    `json:"text" doc:"How it is written there."`
+	Time time.Time `json:"time"`
 }
 
 // DoctorRequest is a request that mends something.

@@ -93,6 +93,11 @@ type CallRequest struct {
 	Options    CallOptions     `json:"options,omitzero"`
 }
 
+// CallCheck asks whether a tool takes parameters.
+type CallCheck struct {
+	Parameters json.RawMessage `json:"parameters,omitempty" doc:"As those of a call."`
+}
+
 // CallOptions say how a call is to be carried out.
 type CallOptions struct {
 	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds that the whole call may take; at most 600000. Without it, a call ends when there is no progress for as long as the configuration says for the tool, or for 30000."`

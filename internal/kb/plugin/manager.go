@@ -254,6 +254,17 @@ func (m *Manager) List(kind gateway.Kind) []gateway.Tool {
 	return m.list
 }
 
+// Check checks the arguments of a call. Those of a plugin's tool are left to the call.
+func (m *Manager) Check(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	m.mu.RLock()
+	_, ofPlugin := m.tools[call.Tool.Name]
+	m.mu.RUnlock()
+	if ofPlugin {
+		return nil, nil //nolint:nilnil // they fit, as far as is known
+	}
+	return m.opt.Tools.Check(ctx, call)
+}
+
 // Handle answers a call, of whoever's tool it is.
 func (m *Manager) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	m.mu.RLock()

@@ -11,8 +11,7 @@ import {
 } from "lucide-react";
 import { type ReactNode, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { useHistoryState } from "wouter/use-browser-location";
-import { api, base, Failure, query, type S } from "@/api/client";
+import { api, base, query, type S } from "@/api/client";
 import { useEvents } from "@/api/events";
 import { between, bytes, clock, list, number, t, took, whole } from "@/lang";
 import { term } from "@/lang/terms";
@@ -59,45 +58,26 @@ type Tab = "bodies" | "changes" | "raw";
 
 /** Call is one call: what was sent and received, and where its time went. */
 export default function Call({ params }: { params: { id: string } }) {
-	const [ended, setEnded] = useState<string>();
-	const known = useRunning(params.id);
-	const running = ended === params.id ? undefined : known;
 	const call = query.useQuery(
 		"get",
 		"/v1/calls/{id}",
 		{ params: { path: { id: params.id } } },
-		{ staleTime: 60_000, refetchInterval: ({ state }) => running !== undefined && !state.data && 5000 },
+		{ staleTime: 60_000, refetchInterval: ({ state }) => state.data?.outcome === "running" && 5000 },
 	);
 	useEvents(({ name, data }) => {
-		if (name === "call.ended" && (data as { id: string }).id === params.id && !call.data)
-			void call.refetch().then(() => setEnded(params.id));
+		if (name === "call.ended" && (data as { id: string }).id === params.id) void call.refetch();
 	});
 	const search = new URLSearchParams(useSearch());
 	search.delete("tab");
 	const back = search.toString() && `?${search}`;
 	const crumb = { title: t("Calls"), href: `/calls${back}` };
+	if (call.data?.outcome === "running") return <Running call={call.data} crumb={crumb} />;
 	if (call.data) return <Shown key={call.data.id} call={call.data} crumb={crumb} back={back} />;
-	if (running && call.error instanceof Failure && call.error.status === 404)
-		return <Running call={running} crumb={crumb} />;
 	return (
 		<Page title={params.id} crumb={crumb}>
 			<Loaded query={call}>{() => null}</Loaded>
 		</Page>
 	);
-}
-
-type RunningCall = { id: string; client: string; program?: string; server?: string; tool?: string; started: number };
-
-/** useRunning is what is known of a call that has not ended: from the row that led here, or
- * from the question that it waits for. */
-function useRunning(id: string): RunningCall | undefined {
-	const waiting = useApproval(id);
-	const row = useHistoryState<{ running?: RunningCall } | null>()?.running;
-	const [known, setKnown] = useState(row);
-	if (known?.id === id) return known;
-	if (row?.id === id) setKnown(row);
-	else if (waiting) setKnown({ ...waiting, id, started: Date.parse(waiting.askedAt) });
-	return undefined;
 }
 
 function useApproval(id: string): S["Approval"] | undefined {
@@ -107,8 +87,9 @@ function useApproval(id: string): S["Approval"] | undefined {
 }
 
 /** Running is a call that has not ended. */
-function Running({ call, crumb }: { call: RunningCall; crumb: { title: string; href: string } }) {
+function Running({ call, crumb }: { call: Details; crumb: { title: string; href: string } }) {
 	const waiting = useApproval(call.id);
+	const started = new Date(call.startedAt);
 	return (
 		<Page
 			title={`${call.server ? `${call.server} / ` : ""}${toolName(call)}`}
@@ -126,15 +107,19 @@ function Running({ call, crumb }: { call: RunningCall; crumb: { title: string; h
 					values={{
 						client: <b className="font-semibold">{clientName(call)}</b>,
 						tool: <b className="font-semibold">{call.tool}</b>,
-						time: <time dateTime={new Date(call.started).toISOString()}>{clock(new Date(call.started))}</time>,
+						time: <time dateTime={call.startedAt}>{clock(started)}</time>,
 					}}
 				/>
 				{between()}
 				<span className="tabular text-muted">
-					<Ticking since={call.started} />
+					<Ticking since={started.getTime()} />
 				</span>
 			</p>
-			{waiting && <Approval approval={waiting} />}
+			{waiting ? (
+				<Approval approval={waiting} />
+			) : (
+				call.request && <Body call={call} title={t("What the client sent")} body={call.request} request />
+			)}
 		</Page>
 	);
 }

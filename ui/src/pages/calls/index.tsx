@@ -409,11 +409,7 @@ function CallList({
 		return columnsOf(toggle, unfold, waiting);
 	}, [toggle, open, setOpen, waiting]);
 	const show = useCallback(
-		({ call }: Row) =>
-			go(`/calls/${encodeURIComponent(call.id)}${search && `?${search}`}`, {
-				// The history does not know it before it has ended.
-				state: call.outcome ? undefined : { running: call },
-			}),
+		({ call }: Row) => go(`/calls/${encodeURIComponent(call.id)}${search && `?${search}`}`),
 		[go, search],
 	);
 	const more = useCallback(() => void feed.more(), [feed.more]);

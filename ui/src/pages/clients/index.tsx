@@ -3,7 +3,7 @@ import { useState } from "react";
 import { query, refresh, root, type S } from "@/api/client";
 import { t, tn } from "@/lang";
 import { useSession } from "@/shell/app";
-import { Button, Card, Chip, complain, Dot, Empty, Loaded, Page, Snippet, say } from "@/ui";
+import { Button, Card, Chip, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet, say } from "@/ui";
 import { Connect, HasKnowledge } from "./connect";
 import { Tokens } from "./tokens";
 
@@ -54,69 +54,126 @@ function Connections() {
 			</h2>
 			<Loaded query={connections} rows={3}>
 				{(data) => {
-					const here = data.connections.filter((one) => one.files.some((file) => file.exists));
+					const isHere = (one: S["ClientConnection"]) => one.files.some((file) => file.exists);
+					const here = data.connections.filter(isHere);
+					const missing = (
+						<NotFound
+							clients={data.connections.filter((one) => !isHere(one))}
+							command={data.command}
+							open={here.length === 0}
+						/>
+					);
 					if (here.length === 0)
 						return (
-							<Card>
-								<Empty icon={<Plug />} title={t("No client was found on this machine")}>
-									{t("Install Claude Code, Cursor, VS Code or another one, or connect one by hand below.")}
-								</Empty>
-							</Card>
+							<>
+								<Card>
+									<Empty icon={<Plug />} title={t("No client was found on this machine")}>
+										{t("Install Claude Code, Cursor, VS Code or another one, or connect one by hand below.")}
+									</Empty>
+								</Card>
+								{missing}
+							</>
 						);
 					return (
-						<Card className="overflow-hidden">
-							{here.map((one) => {
-								const servers = one.files.reduce((sum, file) => sum + file.servers, 0);
-								const through = one.files.reduce((sum, file) => sum + file.connected, 0);
-								const problem = one.files.find((file) => file.problem);
-								const changed = data.changes.some((change) => change.client === one.name);
-								return (
-									<div
-										key={one.name}
-										className="flex flex-wrap items-center gap-x-4 gap-y-2 border-line border-b px-4 py-3 last:border-0"
-									>
-										<div className="min-w-0 flex-1 basis-64">
-											<div className="flex items-center gap-2 font-medium">
-												<Dot tone={through > 0 ? "ok" : "idle"} />
-												{one.title}
-												<Chip tone={through > 0 ? "ok" : "idle"}>
-													{through > 0 ? t("connected") : t("not connected")}
-												</Chip>
+						<>
+							<Card className="overflow-hidden">
+								{here.map((one) => {
+									const servers = one.files.reduce((sum, file) => sum + file.servers, 0);
+									const through = one.files.reduce((sum, file) => sum + file.connected, 0);
+									const problem = one.files.find((file) => file.problem);
+									const changed = data.changes.some((change) => change.client === one.name);
+									return (
+										<div
+											key={one.name}
+											className="flex flex-wrap items-center gap-x-4 gap-y-2 border-line border-b px-4 py-3 last:border-0"
+										>
+											<div className="min-w-0 flex-1 basis-64">
+												<div className="flex items-center gap-2 font-medium">
+													<Dot tone={through > 0 ? "ok" : "idle"} />
+													{one.title}
+													<Chip tone={through > 0 ? "ok" : "idle"}>
+														{through > 0 ? t("connected") : t("not connected")}
+													</Chip>
+												</div>
+												<div className="mt-0.5 text-muted text-sm">
+													{tn(servers, "{n} server", "{n} servers")}
+													{servers > 0 && t(", {n} through Genkan", { n: through })}
+													{" · "}
+													<span className="break-all font-mono text-xs">
+														{one.files
+															.filter((file) => file.exists)
+															.map((file) => file.path)
+															.join("  ")}
+													</span>
+												</div>
+												{problem && <div className="mt-1 text-bad text-sm">{problem.problem}</div>}
 											</div>
-											<div className="mt-0.5 text-muted text-sm">
-												{tn(servers, "{n} server", "{n} servers")}
-												{servers > 0 && t(", {n} through Genkan", { n: through })}
-												{" · "}
-												<span className="break-all font-mono text-xs">
-													{one.files
-														.filter((file) => file.exists)
-														.map((file) => file.path)
-														.join("  ")}
-												</span>
-											</div>
-											{problem && <div className="mt-1 text-bad text-sm">{problem.problem}</div>}
+											<HasKnowledge client={one} />
+											{changed && (
+												<Button busy={undo.isPending} onClick={() => takeBack(one.name, one.title)}>
+													<Undo2 />
+													{t("Put back")}
+												</Button>
+											)}
+											{servers === 0 && <Entry client={one} command={data.command} />}
+											{through < servers && (
+												<Button look="primary" onClick={() => ask(one)}>
+													{t("Connect")}
+												</Button>
+											)}
 										</div>
-										<HasKnowledge client={one} />
-										{changed && (
-											<Button busy={undo.isPending} onClick={() => takeBack(one.name, one.title)}>
-												<Undo2 />
-												{t("Put back")}
-											</Button>
-										)}
-										{through < servers && (
-											<Button look="primary" onClick={() => ask(one)}>
-												{t("Connect")}
-											</Button>
-										)}
-									</div>
-								);
-							})}
-						</Card>
+									);
+								})}
+							</Card>
+							{missing}
+						</>
 					);
 				}}
 			</Loaded>
 			{asked && <Connect client={asked} onClose={() => ask(undefined)} />}
 		</section>
+	);
+}
+
+/** NotFound lists the clients that Genkan knows and that have no file here. */
+function NotFound({ clients, command, open }: { clients: S["ClientConnection"][]; command: string[]; open: boolean }) {
+	if (clients.length === 0) return null;
+	return (
+		<details open={open} className="mt-3">
+			<summary className="cursor-pointer text-muted text-sm">
+				{t("Not found on this machine")} ({clients.length})
+			</summary>
+			<p className="mt-2 text-muted text-sm">
+				{t("When one of them is installed, its command gives it an entry for Genkan, with the tools of all servers.")}
+			</p>
+			<ul className="mt-1">
+				{clients.map((one) => (
+					<li
+						key={one.name}
+						className="flex flex-wrap items-center gap-x-4 gap-y-1 border-line border-b py-2 last:border-0"
+					>
+						<div className="min-w-0 flex-1 basis-64">
+							{one.title}
+							<span className="ml-2 break-all font-mono text-faint text-xs">{one.files[0]?.path}</span>
+						</div>
+						<Entry client={one} command={command} />
+					</li>
+				))}
+			</ul>
+		</details>
+	);
+}
+
+/** Entry is the command that gives a client its first entry. */
+function Entry({ client, command }: { client: S["ClientConnection"]; command: string[] }) {
+	const text = [...command, "connect", client.name, "--aggregate", "--write"]
+		.map((word) => (/^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
+		.join(" ");
+	return (
+		<span className="flex min-w-0 items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
+			<code className="break-all text-xs">{text}</code>
+			<CopyButton text={text} />
+		</span>
 	);
 }
 

@@ -5,6 +5,9 @@ export default {
 	"No client was found on this machine": "このマシンにはクライアントが見つかりません",
 	"Install Claude Code, Cursor, VS Code or another one, or connect one by hand below.":
 		"Claude Code、Cursor、VS Code などをインストールするか、下の「手動で設定する」の手順でつないでください。",
+	"Not found on this machine": "このマシンで見つからないクライアント",
+	"When one of them is installed, its command gives it an entry for Genkan, with the tools of all servers.":
+		"インストールしたあとでコマンドを実行すると、すべてのサーバーのツールが使える Genkan の項目を追加します。",
 	connected: "接続済み",
 	"not connected": "未接続",
 	"{n} servers": "サーバー {n} 台",

@@ -1,7 +1,7 @@
 import { Stethoscope } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Failure, failureOf, queries, query, root, type S } from "@/api/client";
-import { t, tn } from "@/lang";
+import { clock, t, tn } from "@/lang";
 import { subjectWord } from "@/lang/terms";
 import { Button, Card, CopyButton, complain, cx, Dot, LinkButton, say, type Tone } from "@/ui";
 
@@ -102,6 +102,8 @@ function Found({
 	// A fix that is a command begins with it; the command has its own place.
 	const { command, place } = finding;
 	const fix = changeable && place ? finding.fix?.replace(place, t("its settings")) : finding.fix;
+	const local = (text: string) =>
+		(finding.times ?? []).reduce((said, at) => said.replaceAll(at.text, clock(at.time)), text);
 	const advice = fix && command && fix.startsWith(command) ? fix.slice(command.length).trim() : fix;
 	return (
 		<div className="flex flex-wrap items-start gap-x-3 gap-y-2 border-line border-b px-4 py-3 last:border-0">
@@ -115,7 +117,7 @@ function Found({
 							{subjectWord(finding.subject)}
 						</span>
 					)}
-					{finding.title}
+					{local(finding.title)}
 				</div>
 				{finding.detail && (
 					<div
@@ -123,7 +125,7 @@ function Found({
 						tabIndex={0}
 						className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm"
 					>
-						{finding.detail}
+						{local(finding.detail)}
 					</div>
 				)}
 				{advice && <div className="mt-0.5 text-muted text-sm">{advice}</div>}

@@ -141,17 +141,26 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 	const [asking, ask] = useState(false);
 	const [raw, setRaw] = useState(false);
 	const { admin, client } = useSession();
+	const check = query.useMutation("post", "/v1/tools/{name}/validate");
 	const call = query.useMutation("post", "/v1/tools/call");
+	const busy = check.isPending || call.isPending;
 	// Whether a tool only reads is what its server says of it.
 	const annotations = (tool as { annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean } }).annotations;
 	const running = useRef<AbortController>(undefined);
 	const run = () => {
 		ask(false);
+		check.reset();
 		running.current = new AbortController();
 		call.mutate({ body: { name: tool.name, parameters: args }, signal: running.current.signal });
 	};
 	const start = () => (annotations?.destructiveHint && !annotations.readOnlyHint ? ask(true) : run());
-	useKeys({ "mod+Enter": () => !call.isPending && start() });
+	// What does not fit is no call, so it is not among the failed ones.
+	const validate = () =>
+		check.mutate(
+			{ params: { path: { name: tool.name } }, body: { parameters: args } },
+			{ onSuccess: start, onError: () => call.reset() },
+		);
+	useKeys({ "mod+Enter": () => !busy && validate() });
 	const use = (example: S["Example"]) => {
 		setArgs(example.parameters ?? {});
 		setForm(form + 1);
@@ -159,7 +168,8 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 	// A workflow may ask a person before the call.
 	const approvals = query.useQuery("get", "/v1/approvals", {}, { enabled: admin && call.isPending });
 	const waiting = (approvals.data?.approvals ?? []).filter((one) => one.tool === tool.name && one.client === client);
-	const problem = call.error instanceof Failure ? call.error : undefined;
+	const error = check.error ?? call.error;
+	const problem = error instanceof Failure ? error : undefined;
 	const errors = fieldErrors(problem, schema);
 	const around = useShowWrong(problem);
 	const marked = Object.keys(errors).length > 0;
@@ -195,8 +205,8 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 					)}
 				</div>
 				<div className="flex items-center gap-3 border-line border-t px-4 py-3">
-					<Button look="primary" busy={call.isPending} onClick={start}>
-						{!call.isPending && <Play />}
+					<Button look="primary" busy={busy} onClick={validate}>
+						{!busy && <Play />}
 						{t("Run")}
 					</Button>
 					<span className="text-faint text-xs">Ctrl Enter</span>
@@ -254,14 +264,24 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 									))}
 								</ul>
 							)}
+							{check.error && marked && (
+								<Button
+									className="mt-2"
+									size="small"
+									title={t("A workflow may fill in or change arguments before they are checked.")}
+									onClick={start}
+								>
+									{t("Call it anyway")}
+								</Button>
+							)}
 							{!marked && problem.details !== undefined && <Json className="px-0! text-text" value={problem.details} />}
 						</div>
 					)}
-					{!call.isPending && call.error && !problem && (
+					{!call.isPending && error && !problem && (
 						<p className="px-4 py-6 text-muted">
 							{running.current?.signal.aborted
 								? t("You canceled the call. Its server was told; what it had done by then stays done.")
-								: messageOf(call.error)}
+								: messageOf(error)}
 						</p>
 					)}
 					{!call.isPending && call.data && (
@@ -270,7 +290,7 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 							{raw ? <Json value={call.data.result} /> : <Result result={call.data.result} />}
 						</Suspense>
 					)}
-					{call.isIdle && <p className="px-4 py-6 text-muted">{t("What the tool answers appears here.")}</p>}
+					{call.isIdle && !error && <p className="px-4 py-6 text-muted">{t("What the tool answers appears here.")}</p>}
 				</div>
 			</Card>
 			{asking && (

@@ -20,6 +20,9 @@ export default {
 	"Cancel the call": "呼び出しを取り消す",
 	"{n} s": "{n} 秒",
 	"Nothing was called. Look at the marked fields.": "呼び出していません。印の付いた欄を確認してください。",
+	"Call it anyway": "このまま呼び出す",
+	"A workflow may fill in or change arguments before they are checked.":
+		"ワークフローが、引数を確認する前に補ったり変更したりすることがあります。",
 	"You canceled the call. Its server was told; what it had done by then stays done.":
 		"呼び出しを取り消しました。サーバーにも伝えましたが、それまでに行われたことは元に戻りません。",
 	"What the tool answers appears here.": "実行結果がここに表示されます。",

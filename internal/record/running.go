@@ -1,0 +1,71 @@
+package record
+
+import (
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/history"
+	"genkan/internal/tokens"
+)
+
+// running are the calls that have not ended, by their IDs. The memory of a call is used
+// again, so that calls allocate nothing for it.
+type running struct {
+	mu    sync.Mutex
+	calls map[string]*runningCall
+	spare []*runningCall
+}
+
+// runningCall is a call that has not ended.
+type runningCall struct {
+	entry history.Entry
+	who   gateway.Identity
+	asked []byte
+}
+
+func (r *running) begin(e history.Entry, call *gateway.Call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var one *runningCall
+	if n := len(r.spare); n > 0 {
+		one, r.spare = r.spare[n-1], r.spare[:n-1]
+	} else {
+		one = &runningCall{}
+	}
+	one.entry, one.who, one.asked = e, call.Identity, call.Params.Raw
+	if r.calls == nil {
+		r.calls = map[string]*runningCall{}
+	}
+	r.calls[e.ID] = one
+}
+
+func (r *running) end(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if one := r.calls[id]; one != nil {
+		delete(r.calls, id)
+		*one = runningCall{}
+		r.spare = append(r.spare, one)
+	}
+}
+
+// Running returns a call that has not ended, and what its client sent, if the history
+// keeps that of this client.
+func (r *Recorder) Running(id string) (e history.Entry, request []byte, ok bool) {
+	r.running.mu.Lock()
+	one := r.running.calls[id]
+	if one == nil {
+		r.running.mu.Unlock()
+		return e, nil, false
+	}
+	found := *one
+	r.running.mu.Unlock()
+	e = found.entry
+	e.Outcome, e.Took = history.OutcomeRunning, time.Since(e.Started)
+	e.BytesIn, e.TokensIn = len(found.asked), tokens.Estimate(found.asked)
+	if k := r.keeper.keeping(); k.History != nil && k.Bodies(found.who) {
+		request = found.asked
+	}
+	return e, request, true
+}
