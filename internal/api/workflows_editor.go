@@ -68,14 +68,20 @@ func (a *API) applying(r *http.Request, all []workflow.Stored) ([]workflow.Store
 	}), nil
 }
 
-// matchesOf counts what a definition is for.
+// matchesOf counts what a definition is for. Tools that no list of tools has, such as
+// read_result, count only if match names servers or tools: otherwise there would be more
+// tools than GET /v1/tools has.
 func (a *API) matchesOf(d *workflow.Definition) client.WorkflowMatches {
 	out := client.WorkflowMatches{Names: []string{}, Conditional: d.Match.When != ""}
 	servers := map[string]bool{}
 	snapshot := a.opt.House().Snapshot()
+	named := len(d.Match.Servers)+len(d.Match.Tools) > 0
 	for _, kind := range gateway.Kinds() {
 		for _, t := range snapshot.List(kind) {
 			if !d.Matches(t) {
+				continue
+			}
+			if _, listed := snapshot.Entry(t.Exposed); kind == gateway.KindTool && !listed && !named {
 				continue
 			}
 			servers[t.Source.Name()] = true

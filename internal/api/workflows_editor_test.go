@@ -44,6 +44,9 @@ func TestWorkflowsForEditors(t *testing.T) {
 		// What a definition is for.
 		{method: "POST", path: "/v1/workflows/validate", body: mine, status: 200, has: []string{`"matches":{"servers":1,"tools":1,"names":["fault__echo"],"conditional":true}`}},
 		{method: "POST", path: "/v1/workflows/validate", body: `{"workflowType":"tools/call","match":{"tools":["fault__echo*","fault__pid"]}}`, status: 200, has: []string{`"valid":false`, `"servers":1,"tools":`, `"fault__pid"`}},
+		{method: "POST", path: "/v1/workflows/validate", body: `{"workflowType":"tools/call","match":{"servers":["results"]}}`, status: 200, has: []string{`"names":["results__read_result"]`}},
+		{method: "POST", path: "/v1/workflows/validate", body: `{"workflowType":"tools/call"}`, status: 200, has: []string{`"fault__pid"`}, hasNot: []string{"read_result"}},
+		{method: "GET", path: "/v1/workflow-templates", status: 200, has: []string{`"hook":{"label":"Redact","workflowTypes":["tools/call","resources/read","prompts/get"],"blocking":true,"behind":true,"callOnError":"continue","settings":{"limits":{"hookMs":30000,"totalMs":60000}}`}},
 		{method: "POST", path: "/v1/workflows/validate", body: `{"workflowType":"tools/call","match":{"servers":["other"]}}`, status: 200, has: []string{`"servers":0,"tools":0,"names":[]`}},
 		// An editor that saves while somebody draws makes one version, until it is enabled.
 		{method: "PUT", path: "/v1/workflows/drawn?draft=a", body: hooked("drawn", "1"), status: 200, has: []string{`"version":1`}},

@@ -41,7 +41,15 @@ func (a *API) listTemplates(w http.ResponseWriter, _ *http.Request, _ gateway.Id
 		if a.language() == lang.Japanese {
 			t = t.Japanese()
 		}
-		out.Templates = append(out.Templates, client.Template{ID: t.ID, Title: t.Title, Description: t.Description, Params: t.Params, NeedsMatch: t.NeedsMatch})
+		made := client.Template{ID: t.ID, Title: t.Title, Description: t.Description, Params: t.Params, NeedsMatch: t.NeedsMatch}
+		if h := t.Hook; h != nil {
+			settings, _ := json.Marshal(h.Settings)
+			made.Hook = &client.TemplateHook{
+				Label: h.Label, Types: h.Types, Blocking: h.Blocking, Partial: h.Partial, Behind: h.Behind,
+				CallOnError: h.CallOnError, Settings: settings, Script: h.Script,
+			}
+		}
+		out.Templates = append(out.Templates, made)
 	}
 	encode(w, http.StatusOK, out)
 }

@@ -11,6 +11,7 @@ import (
 	"genkan/internal/script"
 	"genkan/internal/webhook"
 	"genkan/internal/workflow"
+	"genkan/internal/workflow/template"
 )
 
 // workflows are what happens around calls: the processes that run scripts, the engine,
@@ -78,6 +79,7 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 	w.folder = workflow.NewFolder(p.store, p.log)
 	w.library = workflow.NewLibrary(w.folder, w.engine, workflow.Environment{
 		Compile:  func(name, source string) (*script.Program, error) { return w.hooks.Compile(p.life, name, source) },
+		Template: template.HookOf,
 		Variable: func(value json.RawMessage) (json.RawMessage, error) { return registry.Variable(p.life, p.vault, value) },
 	}, time.Now)
 	w.library.OnChange(p.workflowChanged)

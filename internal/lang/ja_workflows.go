@@ -24,7 +24,7 @@ var jaWorkflows = map[string]string{
 	"it has no cases":                                                     "cases がありません",
 	"case %d needs a handle of its own; else and error are taken":         "%d 番目の case に固有の handle が必要です。else と error は使えません",
 	"two cases have the handle %q":                                        "2 つの case が同じ handle %q を持っています",
-	"it has no hook: data.hook needs a script, or a module":               "フックがありません：data.hook に script か module が必要です",
+	"it has no hook: data.hook needs a script, a module or a template":    "フックがありません：data.hook に script、module、template のいずれかが必要です",
 	"there is no hook module %q":                                          "フックモジュール %q はありません",
 	"it sets nothing; vars or arguments must name something":              "何も設定していません。vars か arguments に名前を書いてください",
 	"%q needs either value or cel":                                        "%q には value か cel のどちらか 1 つが必要です",

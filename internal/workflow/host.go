@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/url"
+	"slices"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -11,7 +12,11 @@ import (
 )
 
 // host does what the scripts of a run ask for.
-type host struct{ run *Run }
+type host struct {
+	run *Run
+	// hosts may be reached besides limits.fetchHosts.
+	hosts []string
+}
 
 // depthKey is that of how many workflows made calls before this one.
 type depthKey struct{}
@@ -72,7 +77,7 @@ func (r *Run) call(ctx context.Context, tool string, arguments json.RawMessage) 
 // Fetch makes an HTTP request to one of the hosts that the workflow may reach.
 func (h host) Fetch(ctx context.Context, request script.Request) (script.Response, error) {
 	u, err := url.Parse(request.URL)
-	hosts := patterns(h.run.workflow.Limits.FetchHosts)
+	hosts := patterns(slices.Concat(h.run.workflow.Limits.FetchHosts, h.hosts))
 	switch {
 	case h.run.dry:
 		return script.Response{}, errSkipped

@@ -66,11 +66,23 @@ type Environment struct {
 	// Module returns the script of a shared hook module. A reference is a name, or
 	// name@version.
 	Module func(reference string) (source string, ok bool)
+	// Template returns what a hook runs that names a template. Its error says what is
+	// wrong with the params.
+	Template func(id string, params json.RawMessage) (TemplateHook, error)
 	// Variable returns the value of a variable, which may refer to a secret; nil if
 	// none can.
 	Variable func(value json.RawMessage) (json.RawMessage, error)
 	// Types are node types besides the built-in ones.
 	Types map[string]NodeType
+}
+
+// TemplateHook is what a hook runs that names a template.
+type TemplateHook struct {
+	Script string
+	// Params are those of the hook, with the defaults of the template.
+	Params json.RawMessage
+	// Hosts are those that the script may reach, besides limits.fetchHosts.
+	Hosts []string
 }
 
 func (e *Environment) types() map[string]NodeType {

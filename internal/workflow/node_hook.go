@@ -17,10 +17,10 @@ type hookNode struct{}
 func (hookNode) Compile(b *Builder, n *Node) Action {
 	var data struct {
 		Hook *struct {
-			Script, Module string
-			Blocking       bool
-			OnError        string
-			Params         json.RawMessage
+			Script, Module, Template string
+			Blocking                 bool
+			OnError                  string
+			Params                   json.RawMessage
 			// Partial is set if the script may leave out members of structuredContent
 			// that the tool's outputSchema requires. A tools/list workflow beside this
 			// one tells clients so.
@@ -29,10 +29,18 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 	}
 	b.Data(&data)
 	if data.Hook == nil {
-		b.Problem("it has no hook: data.hook needs a script, or a module")
+		b.Problem("it has no hook: data.hook needs a script, a module or a template")
 		return Action{}
 	}
-	source := data.Hook.Script
+	source, params := data.Hook.Script, data.Hook.Params
+	var hosts []string
+	if id := data.Hook.Template; id != "" && b.env.Template != nil {
+		found, err := b.env.Template(id, params)
+		if err != nil {
+			b.wrong(gateway.AsError(err))
+		}
+		source, params, hosts = found.Script, found.Params, found.Hosts
+	}
 	if ref := data.Hook.Module; ref != "" {
 		found := false
 		if b.env.Module != nil {
@@ -42,17 +50,28 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 			b.Problem("there is no hook module %q", gateway.Short(ref))
 		}
 	}
-	h := &hook{node: n.ID, program: b.Script(source), params: data.Hook.Params, partial: data.Hook.Partial}
+	h := &hook{node: n.ID, program: b.Script(source), params: params, hosts: hosts, partial: data.Hook.Partial}
 	if !data.Hook.Blocking {
 		return Action{Role: RoleDetached, Run: h.run}
 	}
 	return Action{Run: h.run, OnError: data.Hook.OnError}
 }
 
+// wrong reports an error, field by field where it says more than one.
+func (b *Builder) wrong(err *gateway.Error) {
+	for _, p := range err.Problems {
+		b.Problem("%s", p.Text)
+	}
+	if len(err.Problems) == 0 {
+		b.Problem("%s", err)
+	}
+}
+
 type hook struct {
 	node    string
 	program *script.Program
 	params  json.RawMessage
+	hosts   []string
 	partial bool
 }
 
@@ -73,7 +92,7 @@ func (h *hook) run(ctx context.Context, r *Run) (string, error) {
 			Time:   time.Duration(limits.HookMs) * time.Millisecond,
 			Memory: limits.HookMemMB * megabyte, Payload: limits.PayloadKB * kilobyte, Log: limits.LogKB * kilobyte,
 		},
-		Host: host{r},
+		Host: host{run: r, hosts: h.hosts},
 	})
 	stats := result.Stats
 	if e := (*script.Error)(nil); errors.As(err, &e) {

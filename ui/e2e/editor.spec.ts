@@ -12,7 +12,7 @@ test.use({ config: JSON.stringify({ mcpServers: { fault: { command: join(bin, "f
 type Stored = {
 	newestVersion: number;
 	definition: {
-		nodes: { id: string; data?: { hook?: { script: string } } }[];
+		nodes: { id: string; data?: { hook?: { script: string; template?: string } } }[];
 		edges: { source: string; sourceHandle?: string; target: string }[];
 	};
 };
@@ -59,7 +59,6 @@ test("a new workflow is wired; a step is drawn by mouse, enabled, and changes a 
 	genkan,
 }) => {
 	await go(page, genkan, "workflows/new?name=Shout&tool=fault__echo");
-	await expect(page).toHaveURL(/\/workflows\/shout$/);
 	await expect(node(page, "start")).toBeVisible();
 	await expect(page.locator(".react-flow__edge")).toHaveCount(2);
 
@@ -73,6 +72,7 @@ test("a new workflow is wired; a step is drawn by mouse, enabled, and changes a 
 	await page.getByRole("textbox", { name: /Script of/ }).click();
 	await page.keyboard.type("mapText(ctx.response, (text) => text.toUpperCase()");
 	await saved(page);
+	await expect(page).toHaveURL(/\/workflows\/shout$/);
 	expect(await edges(genkan, "shout")).toEqual(["call hook", "hook end", "start call"]);
 
 	await page.getByRole("button", { name: "Enable…" }).click();
@@ -185,10 +185,10 @@ test("a step that is not allowed is red while an edge is drawn to it, and a loop
 	await expect(page.getByRole("alert")).toHaveText("Set values: this is a loop: the path comes back to it");
 	await expect(canvas(page)).not.toHaveAttribute("data-forbidden");
 
-	// An exit that is taken names where it leads, and the reason is within the drawing.
+	// A step that something leads to takes no second edge, and the reason is within the drawing.
 	await page.keyboard.press("Escape");
 	await drag(page, await middle(handle(page, "set", "out")), await middle(node(page, "end").locator(".genkan-in")));
-	await expect(page.getByRole("alert")).toContainText("Set values: it leads to “Call the tool” already");
+	await expect(page.getByRole("alert")).toContainText("End: 2 edges lead to it; only one may");
 	const [reason, drawing] = [(await page.getByRole("alert").boundingBox())!, (await canvas(page).boundingBox())!];
 	expect(reason.x + reason.width).toBeLessThanOrEqual(drawing.x + drawing.width);
 
@@ -296,8 +296,230 @@ test("dropping an edge on nothing asks what is to be there", async ({ signedIn: 
 	await go(page, genkan, "workflows/dropped");
 	const from = await middle(handle(page, "if", "else"));
 	await drag(page, from, { x: from.x + 120, y: from.y + 70 });
-	await page.getByRole("option", { name: /Refuse/ }).click();
+	await page.getByRole("option", { name: /^Refuse / }).click();
 	await expect.poll(() => edges(genkan, "dropped")).toContain("if.else end-2");
+});
+
+test("an edge takes the place of the one that its exit has; steps beside the path are added", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const [x, y] = [300, 160];
+	await put(
+		genkan,
+		plain("replaced", [
+			{ id: "set", type: "set", position: { x, y }, data: { vars: { a: { value: 1 } } } },
+			{ id: "log", type: "hook", position: { x, y: 2 * y }, data: { hook: { blocking: false, script: "" } } },
+		]),
+	);
+	await go(page, genkan, "workflows/replaced");
+	const draw = async (from: string, to: string) =>
+		drag(page, await middle(handle(page, from, "out")), await middle(node(page, to).locator(".genkan-in")));
+	await expect(node(page, "log")).toBeVisible();
+	await draw("start", "set");
+	await expect(page.getByText("It takes the place of the edge to “Call the tool”.")).toBeVisible();
+	await expect.poll(() => edges(genkan, "replaced")).toEqual(["call end", "start set"]);
+	await expect(node(page, "call")).toContainText("no path from the start");
+	// One undo brings it back.
+	await page.keyboard.press("Control+z");
+	await expect.poll(() => edges(genkan, "replaced")).toEqual(["call end", "start call"]);
+	await page.keyboard.press("Control+Shift+z");
+	await draw("set", "call");
+	await draw("start", "log");
+	await expect.poll(() => edges(genkan, "replaced")).toEqual(["call end", "set call", "start log", "start set"]);
+
+	// C does the same by keyboard.
+	await page.keyboard.press("Control+z");
+	await page.keyboard.press("Control+z");
+	await page.keyboard.press("Control+z");
+	await expect.poll(() => edges(genkan, "replaced")).toEqual(["call end", "start call"]);
+	await node(page, "start").click();
+	await canvas(page).focus();
+	await page.keyboard.press("c");
+	await expect(page.getByRole("option", { name: "Set values instead of Call the tool" })).toBeVisible();
+	await page.keyboard.type("set");
+	await page.keyboard.press("Enter");
+	await expect.poll(() => edges(genkan, "replaced")).toEqual(["call end", "start set"]);
+});
+
+test("an edge from an exit that leads on, dropped on nothing, puts the step in between", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, plain("between"));
+	await go(page, genkan, "workflows/between");
+	const from = await middle(handle(page, "start", "out"));
+	await drag(page, from, { x: from.x + 60, y: from.y + 90 });
+	await page.getByRole("option", { name: /^Set values/ }).click();
+	await expect.poll(() => edges(genkan, "between")).toEqual(["call end", "set call", "start set"]);
+});
+
+test("a step of a template is added by keyboard, with a form and without a script", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await genkan.call("fault__echo", { text: "write to anna@example.com" });
+	await put(genkan, plain("ready"));
+	await go(page, genkan, "workflows/ready");
+	await expect(page.getByRole("region", { name: "Input" })).toContainText("anna@example.com");
+	// The start is selected. What redacts answers goes behind the call all the same.
+	await canvas(page).focus();
+	await page.keyboard.press("ArrowRight");
+	await page.keyboard.press("Tab");
+	await page.keyboard.type("redact");
+	await page.keyboard.press("Enter");
+	await expect(node(page, "hook")).toContainText("Redact");
+	await expect.poll(() => edges(genkan, "ready")).toEqual(["call hook", "hook end", "start call"]);
+	const settings = page.getByRole("region", { name: "Settings" });
+	await expect(settings.getByRole("group", { name: "Parameters" })).toBeVisible();
+	await expect(page.getByRole("textbox", { name: /Script of/ })).toHaveCount(0);
+	await page.keyboard.press("Control+Enter");
+	await expect(page.getByRole("region", { name: "Output" })).toContainText("[redacted:mail]");
+	const { definition } = await stored(genkan, "ready");
+	expect(definition).toMatchObject({ limits: { hookMs: 30000 } });
+	expect(definition.nodes.find((n) => n.id === "hook")?.data?.hook).toMatchObject({
+		template: "redact",
+		blocking: true,
+	});
+	expect(definition.nodes.find((n) => n.id === "call")?.data).toEqual({ onError: "continue" });
+	await accessible(page);
+
+	// The form changes what it does, and undo takes that back.
+	await settings.getByText("Mail addresses").click();
+	await expect(page.getByRole("region", { name: "Output" })).not.toContainText("[redacted:mail]");
+	await page.keyboard.press("Control+z");
+	await expect(page.getByRole("region", { name: "Output" })).toContainText("[redacted:mail]");
+
+	// The script is there for those who ask.
+	await settings.getByText("More", { exact: true }).click();
+	await page.getByRole("combobox", { name: "Where the script is" }).selectOption("own script");
+	await expect(page.getByRole("textbox", { name: /Script of/ })).toContainText("Replaces secrets and personal data");
+	await page.keyboard.press("Control+z");
+	await expect(page.getByRole("textbox", { name: /Script of/ })).toHaveCount(0);
+
+	// All of it is one step of undo.
+	await canvas(page).focus();
+	await page.keyboard.press("Control+z");
+	await expect(node(page, "hook")).toHaveCount(0);
+	await expect.poll(async () => (await stored(genkan, "ready")).definition).not.toHaveProperty("limits");
+});
+
+test("a step that refuses goes before the call, and says which field is missing", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, plain("barred"));
+	await go(page, genkan, "workflows/barred");
+	await node(page, "call").click();
+	await canvas(page).focus();
+	await page.keyboard.press("Tab");
+	await page.keyboard.type("deny by");
+	await page.keyboard.press("Enter");
+	await expect.poll(() => edges(genkan, "barred")).toEqual(["call end", "hook call", "start hook"]);
+	const settings = page.getByRole("region", { name: "Settings" });
+	await expect(settings).toContainText("arguments is required");
+	await settings.getByRole("button", { name: "Add an item" }).first().click();
+	await settings.getByRole("textbox", { name: "Item 1" }).fill("text");
+	await settings.getByRole("textbox", { name: /Denied pattern/ }).fill("^drop");
+	await expect(page.getByRole("button", { name: /problem/ })).toHaveCount(0);
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await page.getByRole("button", { name: "Enable", exact: true }).click();
+	await expect(page.getByText(/^active: v/)).toBeVisible();
+	expect(String(await genkan.call("fault__echo", { text: "drop it" }))).toContain("not allowed");
+	await genkan.rest("POST", "/v1/workflows/barred/disable");
+});
+
+test("a new workflow is stored at its first change, and two of them do not mix", async ({ signedIn: page, genkan }) => {
+	const ids = async () => {
+		const { workflows } = await genkan.rest<{ workflows: { id: string }[] }>("GET", "/v1/workflows");
+		return workflows.map((w) => w.id).filter((id) => id.startsWith("new-workflow"));
+	};
+	await go(page, genkan, "workflows");
+	await page.getByRole("button", { name: "New workflow" }).click();
+	await expect(node(page, "call")).toBeVisible();
+	await expect(page.getByText("not stored yet")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Versions" })).toBeDisabled();
+	await page.getByRole("link", { name: "Workflows /" }).click();
+	await expect(page.getByRole("heading", { name: "Workflows", exact: true })).toBeVisible();
+	expect(await ids()).toEqual([]);
+
+	// In two tabs.
+	const other = await page.context().newPage();
+	await go(page, genkan, "workflows/new");
+	await go(other, genkan, "workflows/new");
+	await expect(node(other, "call")).toBeVisible();
+	await page.getByRole("textbox", { name: "Name" }).fill("First");
+	await expect(page).toHaveURL(/\/workflows\/new-workflow$/);
+	// What is written stays where it is written.
+	await page.getByRole("textbox", { name: "Name" }).press("End");
+	await page.keyboard.type(" one");
+	await saved(page);
+	await expect(page.getByRole("textbox", { name: "Name" })).toBeFocused();
+	await other.getByRole("textbox", { name: "Name" }).fill("Second");
+	await expect(other).toHaveURL(/\/workflows\/new-workflow-2$/);
+	await saved(other);
+	await other.close();
+	expect((await ids()).sort()).toEqual(["new-workflow", "new-workflow-2"]);
+	await page.reload();
+	await expect(page.getByRole("heading", { name: /First one/ })).toBeVisible();
+	for (const id of await ids()) await genkan.rest("DELETE", `/v1/workflows/${id}`);
+});
+
+test("a new workflow is enabled without a change", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "workflows/new?name=Untouched&tool=fault__echo");
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await page.getByRole("button", { name: "Enable", exact: true }).click();
+	await expect(page.getByText(/^active: v1/)).toBeVisible();
+	await expect(page).toHaveURL(/\/workflows\/untouched$/);
+	await genkan.rest("POST", "/v1/workflows/untouched/disable");
+});
+
+test("a sample that no workflow has changed is preferred, and one that was changed says so", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const redacting = await genkan.rest<{ workflows: { id: string }[] }>("POST", "/v1/workflow-templates", {
+		template: "redact",
+		name: "Redact all",
+		match: { tools: ["fault__echo"] },
+	});
+	const [{ id }] = redacting.workflows as [{ id: string }];
+	await genkan.call("fault__echo", { text: "plain@example.com" });
+	await genkan.rest("POST", `/v1/workflows/${id}/enable`, {});
+	await genkan.call("fault__echo", { text: "gone@example.com" });
+	await put(genkan, plain("samples"));
+	await go(page, genkan, "workflows/samples");
+	const input = page.getByRole("region", { name: "Input" });
+	await expect(input).toContainText("plain@example.com");
+	await expect(input.getByRole("note")).toHaveCount(0);
+	await input.getByRole("button", { name: "change" }).click();
+	await page
+		.getByRole("dialog")
+		.getByRole("button", { name: /gone@example.com/ })
+		.click();
+	await expect(input.getByRole("note")).toHaveText(/already changed by “Redact all”/);
+	for (const one of redacting.workflows) await genkan.rest("DELETE", `/v1/workflows/${one.id}`);
+});
+
+test("the bar counts the tools that the sidebar counts, and notes do not cover it", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, { ...plain("counted"), match: {} } as never);
+	await go(page, genkan, "workflows/counted");
+	await page.getByRole("button", { name: "Enable…" }).click();
+	const bar = page.getByRole("region", { name: "Enable" });
+	const { pagination } = await genkan.rest<{ pagination: { total: number } }>("GET", "/v1/tools?limit=1");
+	await expect(bar).toContainText(`${pagination.total} tools.`);
+	await expect(page.getByRole("link", { name: `Tools ${pagination.total}` })).toBeVisible();
+	await canvas(page).focus();
+	await page.keyboard.press("ArrowRight");
+	await page.keyboard.press("Control+c");
+	const note = page.getByText("1 step copied as JSON");
+	await expect(note).toBeVisible();
+	const [said, drawing] = [(await note.boundingBox())!, (await canvas(page).boundingBox())!];
+	expect(said.y + said.height).toBeLessThan(drawing.y + drawing.height / 2);
+	expect(said.y).toBeGreaterThan(drawing.y);
 });
 
 test("undo takes back positions, names, code and settings; redo brings them again", async ({
@@ -619,6 +841,12 @@ test("a narrow window shows the workflow and says why it cannot be changed", asy
 	await page.setViewportSize({ width: 390, height: 844 });
 	await go(page, genkan, "workflows/narrow");
 	await expect(page.getByText(/too narrow to draw in/)).toBeVisible();
+	// It begins at the start, and names can be read.
+	await expect(page.getByText("75%", { exact: true })).toBeVisible();
+	await expect.poll(async () => (await node(page, "start").boundingBox())!.x).toBeLessThan(60);
+	await expect(node(page, "call")).toBeInViewport({ ratio: 0.99 });
+	await page.getByRole("button", { name: "Fit" }).click();
+	await expect(node(page, "end")).toBeInViewport({ ratio: 0.99 });
 	await expect(page.getByRole("button", { name: /^Add/ })).toHaveCount(0);
 	const name = page.getByRole("textbox", { name: "Name" });
 	const colour = () => name.evaluate((input) => getComputedStyle(input).backgroundColor);

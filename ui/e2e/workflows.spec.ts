@@ -97,6 +97,7 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 
 test("the kill switch turns all workflows off, and on again", async ({ signedIn: page, genkan }) => {
 	await genkan.rest("POST", "/v1/workflow-templates", { template: "redact" });
+	await genkan.rest("POST", "/v1/workflows/redact/enable", {});
 	await go(page, genkan, "workflows");
 	await page.getByRole("button", { name: "Kill switch" }).click();
 	await page.getByRole("button", { name: "Turn them off" }).click();
@@ -104,6 +105,7 @@ test("the kill switch turns all workflows off, and on again", async ({ signedIn:
 	expect(await genkan.rest("GET", "/v1/workflows/switch")).toMatchObject({ on: false });
 	await page.getByRole("button", { name: "Turn them on" }).click();
 	await expect(page.getByRole("button", { name: "Kill switch" })).toBeVisible();
+	await expect(page.getByText("In force now: Redact secrets and personal data.")).toBeVisible();
 });
 
 const flow = (id: string, match: object, more: object = {}) => ({
@@ -217,6 +219,7 @@ test("which workflows apply to a tool and a client is told on the tool's page, a
 	await clean(genkan);
 	await go(page, genkan, "tools/fault__echo");
 	await around.getByRole("link", { name: "Draw one" }).click();
-	await expect(page).toHaveURL(/\/workflows\/fault-echo$/);
+	await expect(page.getByRole("heading", { name: /fault__echo/ })).toBeVisible();
+	await expect(page.getByRole("textbox", { name: "Tools" })).toHaveValue("fault__echo");
 	await clean(genkan);
 });

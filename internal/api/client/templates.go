@@ -13,6 +13,20 @@ type Template struct {
 	Description string          `json:"description"`
 	Params      json.RawMessage `json:"params" doc:"The JSON Schema of its parameters."`
 	NeedsMatch  bool            `json:"needsMatch,omitempty" doc:"It is not meant for all calls, so match must be said."`
+
+	Hook *TemplateHook `json:"hook,omitempty" doc:"Set if the template can be a single node: a hook with template and params."`
+}
+
+// TemplateHook is a template as a single node of a workflow.
+type TemplateHook struct {
+	Label       string          `json:"label" doc:"A name for the node."`
+	Types       []string        `json:"workflowTypes" doc:"The types of workflows that it is for."`
+	Blocking    bool            `json:"blocking" doc:"What blocking of the hook should be."`
+	Partial     bool            `json:"partial,omitempty" doc:"What partial of the hook should be."`
+	Behind      bool            `json:"behind,omitempty" doc:"It needs the answer, so it stands behind the call. Another one that blocks stands before it."`
+	CallOnError string          `json:"callOnError,omitempty" doc:"What onError of that call should be, so that the hook sees errors."`
+	Settings    json.RawMessage `json:"settings" doc:"What the workflow should have, unless it has its own: limits, state."`
+	Script      string          `json:"script" doc:"What it runs."`
 }
 
 // TemplateList lists the templates.

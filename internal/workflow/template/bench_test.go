@@ -91,9 +91,7 @@ func (b *bench) use(tb testing.TB, id, params string, options template.Options) 
 
 func (b *bench) enable(tb testing.TB, definitions []workflow.Definition) {
 	tb.Helper()
-	env := &workflow.Environment{Compile: func(name, source string) (*script.Program, error) {
-		return b.pool.Compile(context.Background(), name, source)
-	}}
+	env := b.environment()
 	var all []*workflow.Workflow
 	for i := range definitions {
 		definitions[i].Limits.HookMs = 300_000 // the machine may be busy
@@ -105,6 +103,12 @@ func (b *bench) enable(tb testing.TB, definitions []workflow.Definition) {
 		all = append(all, w)
 	}
 	b.Use(workflow.NewSet(all))
+}
+
+func (b *bench) environment() *workflow.Environment {
+	return &workflow.Environment{Template: template.HookOf, Compile: func(name, source string) (*script.Program, error) {
+		return b.pool.Compile(context.Background(), name, source)
+	}}
 }
 
 // server is where the tools of a test are.

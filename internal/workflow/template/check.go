@@ -75,7 +75,7 @@ func mistake(code syntax.ErrorCode) gateway.Text {
 	}
 }
 
-// check validates parameters and a match. The error names each field and says what is
+// check validates parameters, and a match unless it is nil. The error names each field and says what is
 // wrong with it.
 func (s *source) check(params json.RawMessage, m *workflow.Match) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(params))
@@ -87,7 +87,9 @@ func (s *source) check(params json.RawMessage, m *workflow.Match) error {
 	if errors.As(s.schema.Validate(value), &wrong) {
 		s.describe(wrong, &problems)
 	}
-	if s.NeedsMatch && len(m.Servers)+len(m.Tools)+len(m.Clients)+len(m.Annotations)+len(m.When) == 0 {
+	if m == nil {
+		m = &workflow.Match{}
+	} else if s.NeedsMatch && len(m.Servers)+len(m.Tools)+len(m.Clients)+len(m.Annotations)+len(m.When) == 0 {
 		problems.Add(gateway.Problem{
 			Field: "match", Pointer: "/match", Keyword: "minProperties",
 			Text: gateway.Textf("match must say which calls it is for: tools (such as github__merge_*), servers or clients"),

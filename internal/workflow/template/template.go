@@ -40,8 +40,31 @@ type Template struct {
 	Params json.RawMessage `json:"params"`
 	// NeedsMatch is set if the template is not meant for all calls.
 	NeedsMatch bool `json:"needsMatch,omitempty"`
+	// Hook is the template as a single node; nil if it needs more than one.
+	Hook *Hook `json:"hook,omitempty"`
 
 	source *source
+}
+
+// Hook is a template as a single node of any workflow: a hook whose template it is.
+type Hook struct {
+	// Node is the id of the hook in the template's workflows.
+	Node string `json:"node"`
+	// Behind is set if the hook needs the answer, so it stands behind the call.
+	Behind bool `json:"behind,omitempty"`
+	// CallOnError is what onError of that call should be, so that the hook sees errors.
+	CallOnError string `json:"callOnError,omitempty"`
+
+	// Label is the name of the node, and Script what it runs.
+	Label, Script     string `json:"-"`
+	Blocking, Partial bool   `json:"-"`
+	// Types are the types of workflows that it is for.
+	Types []string `json:"-"`
+	// Settings are those that a workflow with it should have, unless it has its own:
+	// limits and state.
+	Settings map[string]json.RawMessage `json:"-"`
+	// host is the parameter that is a URL whose host is reached.
+	host string
 }
 
 // source is the file of a template.
@@ -112,6 +135,11 @@ func All() []Template {
 func (t Template) Japanese() Template {
 	ja := &t.source.Japanese
 	t.Title, t.Description = ja.Title, ja.Description
+	if t.Hook != nil {
+		hook := *t.Hook
+		hook.Label = ja.Labels[hook.Label]
+		t.Hook = &hook
+	}
 	var schema map[string]any
 	_ = json.Unmarshal(t.Params, &schema)
 	properties, _ := schema["properties"].(map[string]any)
@@ -140,41 +168,54 @@ func (t Template) Japanese() Template {
 
 // Use makes the workflows of a template. They are not enabled.
 func Use(id string, params json.RawMessage, options Options) ([]workflow.Definition, error) {
-	all := sources()
-	i := slices.IndexFunc(all, func(s *source) bool { return s.ID == id })
-	if i < 0 {
-		var ids []string
-		for _, s := range all {
-			ids = append(ids, s.ID)
-		}
-		return nil, gateway.Errorf(gateway.CodeNotFound, "there is no template %q; there are %s", gateway.Short(id), gateway.List(ids))
+	s, err := find(id, func(*source) bool { return true })
+	if err != nil {
+		return nil, err
 	}
-	return all[i].use(params, options)
+	return s.use(params, options)
+}
+
+// find returns a template of those that are wanted.
+func find(id string, wanted func(*source) bool) (*source, error) {
+	var ids []string
+	for _, s := range sources() {
+		if !wanted(s) {
+			continue
+		}
+		if s.ID == id {
+			return s, nil
+		}
+		ids = append(ids, s.ID)
+	}
+	return nil, gateway.Errorf(gateway.CodeNotFound, "there is no template %q; there are %s", gateway.Short(id), gateway.List(ids))
+}
+
+// HookOf returns what a hook runs that names a template.
+func HookOf(id string, params json.RawMessage) (workflow.TemplateHook, error) {
+	s, err := find(id, func(s *source) bool { return s.Hook != nil })
+	if err != nil {
+		return workflow.TemplateHook{}, err
+	}
+	hook := workflow.TemplateHook{Script: s.Hook.Script}
+	values, err := s.values(params, nil, false)
+	if err != nil {
+		return hook, err
+	}
+	hook.Params = encode(values)
+	if s.Hook.host != "" {
+		hook.Hosts = []string{hostOf(values[s.Hook.host])}
+	}
+	return hook, nil
 }
 
 func (s *source) use(params json.RawMessage, options Options) ([]workflow.Definition, error) {
-	if len(params) == 0 {
-		params = []byte("{}")
-	}
 	m := options.Match
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	if err := s.check(params, &m); err != nil {
+	values, err := s.values(params, &m, options.Japanese)
+	if err != nil {
 		return nil, err
-	}
-	values := map[string]json.RawMessage{}
-	if err := json.Unmarshal(params, &values); err != nil {
-		return nil, err
-	}
-	for name, field := range s.fields {
-		if values[name] != nil || field.Default == nil {
-			continue
-		}
-		values[name] = field.Default
-		if ja := s.Japanese.Params[name].Default; options.Japanese && ja != "" {
-			values[name], _ = json.Marshal(ja)
-		}
 	}
 	var made []workflow.Definition
 	for _, text := range s.Workflows {
@@ -211,6 +252,31 @@ func (s *source) use(params json.RawMessage, options Options) ([]workflow.Defini
 		made = append(made, *d)
 	}
 	return made, nil
+}
+
+// values checks parameters, and a match unless it is nil. It returns the parameters with
+// the defaults.
+func (s *source) values(params json.RawMessage, m *workflow.Match, japanese bool) (map[string]json.RawMessage, error) {
+	if len(params) == 0 {
+		params = []byte("{}")
+	}
+	if err := s.check(params, m); err != nil {
+		return nil, err
+	}
+	values := map[string]json.RawMessage{}
+	if err := json.Unmarshal(params, &values); err != nil {
+		return nil, err
+	}
+	for name, field := range s.fields {
+		if values[name] != nil || field.Default == nil {
+			continue
+		}
+		values[name] = field.Default
+		if ja := s.Japanese.Params[name].Default; japanese && ja != "" {
+			values[name], _ = json.Marshal(ja)
+		}
+	}
+	return values, nil
 }
 
 // Newer returns a workflow with the scripts that its template has now. All else stays, as
@@ -274,14 +340,22 @@ func fill(definition []byte, values map[string]json.RawMessage) []byte {
 		case what == "params":
 			return values[name]
 		case what == "host":
-			var text string
-			_ = json.Unmarshal(values[name], &text)
-			u, _ := url.Parse(text) // the schema asks for a URL
-			return encode(u.Hostname())
+			return encode(hostOf(values[name]))
 		default:
 			return encode(script(what))
 		}
 	})
+}
+
+// hostOf returns the host of a value that is a URL, as its schema asks for.
+func hostOf(value json.RawMessage) string {
+	var text string
+	_ = json.Unmarshal(value, &text)
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // script returns the text of a file beside the templates.
@@ -315,6 +389,55 @@ func scriptsOf(definitions []json.RawMessage) (map[string]scripts, error) {
 		}
 	}
 	return all, nil
+}
+
+// readHook completes the hook by what the workflows say of its node.
+func (s *source) readHook() error {
+	h := s.Hook
+	if h == nil {
+		return nil
+	}
+	for i, raw := range s.Workflows {
+		var d struct {
+			Type          string `json:"workflowType"`
+			Limits, State map[string]json.RawMessage
+			Nodes         []struct {
+				ID   string
+				Data struct {
+					Label string
+					Hook  struct{ Blocking, Partial bool }
+				}
+			}
+		}
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return err
+		}
+		script, found := s.scripts[d.Type][h.Node]
+		if !found {
+			continue
+		}
+		h.Types = append(h.Types, d.Type)
+		if i > 0 {
+			continue
+		}
+		h.Script, h.Settings = script, map[string]json.RawMessage{}
+		for _, n := range d.Nodes {
+			if n.ID == h.Node {
+				h.Label, h.Blocking, h.Partial = n.Data.Label, n.Data.Hook.Blocking, n.Data.Hook.Partial
+			}
+		}
+		if found := reference.FindSubmatch(d.Limits["fetchHosts"]); found != nil {
+			h.host = string(found[2])
+			delete(d.Limits, "fetchHosts")
+		}
+		if len(d.Limits) > 0 {
+			h.Settings["limits"] = encode(d.Limits)
+		}
+		if len(d.State) > 0 {
+			h.Settings["state"] = encode(d.State)
+		}
+	}
+	return nil
 }
 
 // encode writes JSON with <, > and & as they are, so that scripts stay readable.
@@ -356,6 +479,7 @@ var sources = sync.OnceValue(func() (all []*source) { //nolint:gochecknoglobals 
 		must(err)
 		s.scripts, err = scriptsOf(s.Workflows)
 		must(err)
+		must(s.readHook())
 		all = append(all, s)
 	}
 	return all

@@ -109,7 +109,7 @@ function Frame() {
 				<Offline />
 				{path !== "/workflows" && <AllOff />}
 				{path !== "/calls" && <Waits />}
-				<Mistake key={/^\/(knowledge|settings)/.exec(path)?.[0] ?? path}>
+				<Mistake key={/^\/(knowledge|settings|workflows\/)/.exec(path)?.[0] ?? path}>
 					<Suspense fallback={<Loading />}>
 						<Switch>
 							<Route path="/">

@@ -1,6 +1,7 @@
 import * as RadixMenu from "@radix-ui/react-dropdown-menu";
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef } from "react";
+import { createPortal } from "react-dom";
 import { create } from "zustand";
 import { t } from "../lang";
 import { Button, cx, messageOf } from "./basics";
@@ -125,7 +126,8 @@ export function Menu({
 }
 
 type Note = { id: number; text: string; bad: boolean; undo?: () => void };
-const useNotes = create<{ notes: Note[] }>(() => ({ notes: [] }));
+const useNotes = create<{ notes: Note[]; place: HTMLElement | null }>(() => ({ notes: [], place: null }));
+const setPlace = (place: HTMLElement | null) => useNotes.setState({ place });
 let lastNote = 0;
 
 function addNote(note: Omit<Note, "id">): void {
@@ -141,17 +143,25 @@ export const say = (text: string, undo?: () => void): void => addNote({ text, ba
 /** complain tells that something failed. */
 export const complain = (error: unknown): void => addNote({ text: messageOf(error), bad: true });
 
-/** Notes shows what say and complain tell, at the bottom right. What failed on a page is
- * not told on the next one. */
+/** NotesPlace is where a page has room for notes: at the top of what is around it. A page
+ * without one has them at the bottom right. */
+export const NotesPlace = () => <div ref={setPlace} className="pointer-events-none absolute inset-x-3 top-3 z-50" />;
+
+/** Notes shows what say and complain tell. What failed on a page is not told on the next
+ * one. */
 export function Notes({ page }: { page?: string }) {
 	const notes = useNotes((state) => state.notes);
+	const place = useNotes((state) => state.place);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: with each page
 	useEffect(() => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => !note.bad) })), [page]);
-	return (
+	const shown = (
 		<div
 			role="status"
 			aria-live="polite"
-			className="pointer-events-none fixed right-4 bottom-4 left-4 z-50 flex flex-col items-end gap-2"
+			className={cx(
+				"pointer-events-none flex flex-col items-end gap-2",
+				!place && "fixed right-4 bottom-4 left-4 z-50",
+			)}
 		>
 			{notes.map((note) => (
 				<div
@@ -185,6 +195,7 @@ export function Notes({ page }: { page?: string }) {
 			))}
 		</div>
 	);
+	return place ? createPortal(shown, place) : shown;
 }
 
 /** Confirm asks before something that cannot be taken back. */

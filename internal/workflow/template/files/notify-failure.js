@@ -1,5 +1,6 @@
 // Tells a webhook that a call failed; of one tool once in a while, with how many more there
 // were.
+if (context.response && !context.response.isError) return;
 const { serverName, toolName, clientId, requestId } = context.metadata;
 const tool = serverName + "__" + toolName;
 const last = (await state.get(tool)) ?? { at: 0, more: 0 };

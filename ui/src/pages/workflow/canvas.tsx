@@ -32,7 +32,7 @@ import {
 import { useStore as useZustand } from "zustand";
 import { list, t } from "../../lang";
 import { term } from "../../lang/terms";
-import { Button, Kbd } from "../../ui";
+import { Button, Kbd, NotesPlace } from "../../ui";
 import {
 	type Definition,
 	type Edge,
@@ -140,11 +140,21 @@ function boundsOf(nodes: Node[]): { x: number; y: number; width: number; height:
 	return { x, y, width: right - x, height: Math.max(...ys) + 32 - y };
 }
 
-/** showAll shows the whole drawing, also before all of it is drawn. */
-function showAll(flow: Flow): void {
+// Names can be read from this zoom on.
+const readable = 0.75;
+
+/** showAll shows the whole drawing, also before all of it is drawn. In a narrow window, where
+ * nobody could read that, it shows the start. */
+function showAll(flow: Flow, duration?: number): void {
 	const { nodes } = editor().draft;
-	if (nodes.length <= 2 * part) void flow.fitView(whole);
-	else void flow.fitBounds(boundsOf(nodes), { padding: whole.padding });
+	const pane = document.querySelector("[data-canvas]");
+	const box = boundsOf(nodes);
+	if (pane && pane.clientWidth < 640 && pane.clientWidth < box.width * readable) {
+		const { x, y } = nodes.find((n) => n.type === "start")?.position ?? box;
+		const middle = (pane.clientHeight - 56) / 2; // above the buttons
+		void flow.setViewport({ x: 16 - x * readable, y: middle - y * readable, zoom: readable });
+	} else if (nodes.length <= 2 * part) void flow.fitView({ ...whole, duration });
+	else void flow.fitBounds(box, { padding: whole.padding, duration });
 }
 
 /** useKeepInView shows the whole drawing again if it was in view and a step that is added,
@@ -174,7 +184,7 @@ function useKeepInView(flow: Flow): void {
 		due.current = true;
 		const timer = setTimeout(() => {
 			due.current = false;
-			void flow.fitView(resized ? whole : { ...whole, duration: 200 });
+			showAll(flow, resized ? undefined : 200);
 		}, 30);
 		return () => clearTimeout(timer);
 	}, [flow, nodes, width, height]);
@@ -398,6 +408,8 @@ export function Canvas({ children }: { children?: ReactNode }) {
 				<Tools flow={flow} />
 			</ReactFlow>
 			<Spoken />
+			{/* The bars and panes below have controls that notes must not cover. */}
+			<NotesPlace />
 			{children}
 		</section>
 	);

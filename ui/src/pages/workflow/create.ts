@@ -1,12 +1,10 @@
 import { api } from "../../api/client";
 import { t } from "../../lang";
-import { type Match, newDefinition } from "./definition";
-import { sittingOf } from "./sitting";
+import { type Definition, type Match, newDefinition } from "./definition";
 
-/** createWorkflow stores a new workflow and returns its id. */
-export async function createWorkflow(
-	options: { name?: string; workflowType?: string; match?: Match } = {},
-): Promise<string> {
+/** newWorkflow is a workflow that does nothing yet, under an id that is free. Nothing is
+ * stored. */
+export async function newWorkflow(options: { name?: string; match?: Match } = {}): Promise<Definition> {
 	const { data } = await api.GET("/v1/workflows");
 	const taken = new Set(data?.workflows.map((w) => w.id));
 	const name = options.name || t("New workflow");
@@ -17,9 +15,5 @@ export async function createWorkflow(
 			.replace(/^-+|-+$/g, "") || "workflow";
 	let id = base === "new" ? "workflow" : base;
 	for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
-	await api.PUT("/v1/workflows/{id}", {
-		params: { path: { id }, query: { draft: sittingOf(id) } },
-		body: newDefinition(id, name, options.workflowType, options.match) as never,
-	});
-	return id;
+	return newDefinition(id, name, undefined, options.match);
 }

@@ -1,3 +1,4 @@
+import type { S } from "../../api/client";
 import { t } from "../../lang";
 
 // A workflow as the API has it. Keys that the editor does not know stay as they are.
@@ -25,11 +26,20 @@ export type Definition = {
 	failMode?: string;
 	order?: number;
 	limits?: Record<string, unknown>;
+	state?: Record<string, unknown>;
 	vars?: Record<string, unknown>;
 	version?: number;
 	enabled?: boolean;
 };
-export type Hook = { script?: string; module?: string; blocking?: boolean; onError?: string; params?: unknown };
+export type Hook = {
+	script?: string;
+	module?: string;
+	template?: string;
+	blocking?: boolean;
+	partial?: boolean;
+	onError?: string;
+	params?: unknown;
+};
 export type Case = { handle: string; when: string };
 export type Setting = { value?: unknown; cel?: string };
 
@@ -91,6 +101,14 @@ export const next = (draft: Definition, id: string, way: string): Edge | undefin
 		const target = nodeOf(draft, edge.target);
 		return wayOf(nodeOf(draft, id), edge) === way && !(target && isDetached(target));
 	});
+
+/** replacedBy is the edge whose place another one takes: one step follows an exit. Any
+ * number of steps may run beside it. */
+export function replacedBy(draft: Definition, edge: Edge): Edge | undefined {
+	const target = nodeOf(draft, edge.target);
+	if (target && isDetached(target)) return undefined;
+	return next(draft, edge.source, wayOf(nodeOf(draft, edge.source), edge));
+}
 
 /** edgeKey is a name for an edge that has none. */
 export const edgeKey = (edge: Edge): string => edge.id ?? `${edge.source}|${edge.sourceHandle || "out"}|${edge.target}`;
@@ -268,10 +286,56 @@ export function add(draft: Definition, type: string, data: Data, place: Place): 
 		}
 	} else {
 		node.position = place.at;
-		if (place.from) edges = [...edges, link(place.from.id, place.from.way, id)];
+		if (place.from) {
+			// What followed the exit follows the new step, if something can.
+			const { id: from, way } = place.from;
+			const on = beside ? undefined : next(draft, from, way);
+			const way2 = outsOf(node)[0];
+			edges = [...edges.filter((e) => e !== on), link(from, way, id)];
+			if (on && way2) edges = [...edges, link(id, way2, on.target)];
+		}
 	}
 	node.position = freeSpot(nodes, node.position);
 	return [{ ...draft, nodes: [...nodes, node], edges }, id];
+}
+
+/** placeFor is where a hook of a template belongs: behind the call if it needs the answer,
+ * before the call if it may refuse it. */
+export function placeFor(draft: Definition, hook: S["TemplateHook"], place: Place): Place {
+	const [before, behind] =
+		"edge" in place
+			? [place.edge.source, place.edge.target]
+			: "after" in place
+				? [place.after, place.after]
+				: [place.from?.id ?? "", place.from?.id ?? ""];
+	const isCall = (id: string) => nodeOf(draft, id)?.type === "mcp-call";
+	if (hook.behind) {
+		const call = isCall(before) ? undefined : [...descendants(draft, behind)].find(isCall);
+		return call ? { after: call, way: "out" } : place;
+	}
+	let id = before;
+	for (const _ of draft.nodes) {
+		const edge = entering(draft, id)[0];
+		if (!edge) break;
+		if (isCall(id)) return { edge };
+		id = edge.source;
+	}
+	return place;
+}
+
+/** settledFor is a draft with the settings that a hook of a template needs. Its own stay. */
+export function settledFor(draft: Definition, hook: S["TemplateHook"]): Definition {
+	const { limits, state } = hook.settings as Pick<Definition, "limits" | "state">;
+	const settle = (node: Node): Node =>
+		hook.callOnError && node.type === "mcp-call" && !node.data?.onError && !next(draft, node.id, "error")
+			? { ...node, data: { ...node.data, onError: hook.callOnError } }
+			: node;
+	return {
+		...draft,
+		nodes: draft.nodes.map(settle),
+		...(limits && { limits: { ...limits, ...draft.limits } }),
+		...(state && { state: draft.state ?? state }),
+	};
 }
 
 /** freeSpot moves a place down until no node is there. */

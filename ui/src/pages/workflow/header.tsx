@@ -15,6 +15,7 @@ import { keepMine, saidOf, save, takeTheirs } from "./sync";
 export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id: string | null) => void }) {
 	const name = useEditor((s) => s.draft.name || s.id);
 	const info = useEditor((s) => s.info);
+	const isStored = useEditor((s) => s.base > 0);
 	useEffect(() => {
 		document.title = `${name} · Genkan`;
 	}, [name]);
@@ -35,9 +36,11 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 				<Problems />
 			</div>
 			<div className="ml-auto flex flex-wrap items-center gap-2">
-				{panels.map(({ id, title, primary }) => (
+				{panels.map(({ id, title, primary, ofStored }) => (
 					<Button
 						key={id}
+						disabled={ofStored && !isStored}
+						title={ofStored && !isStored ? t("Nothing is stored yet. The first change is.") : undefined}
 						look={primary ? "primary" : "quiet"}
 						aria-pressed={panel === id}
 						onClick={() => onPanel(panel === id ? null : id)}
@@ -88,6 +91,7 @@ function Saved() {
 	const saving = useEditor((s) => s.saving);
 	const readOnly = useEditor((s) => s.readOnly);
 	const runs = useEditor((s) => s.draft === s.saved && s.info?.runningVersion === s.base);
+	const isStored = useEditor((s) => s.base > 0);
 	const [busy, setBusy] = useState(false);
 	const act = (what: () => Promise<void>) => {
 		setBusy(true);
@@ -122,11 +126,13 @@ function Saved() {
 		<Chip role="status" className="tabular">
 			{saving.state !== "saved"
 				? t("saving…")
-				: runs
-					? t("no changes to enable")
-					: saving.at
-						? t("draft, saved {time}", { time: clock(saving.at).replace(/:\d\d$/, "") })
-						: t("saved")}
+				: !isStored
+					? t("not stored yet")
+					: runs
+						? t("no changes to enable")
+						: saving.at
+							? t("draft, saved {time}", { time: clock(saving.at).replace(/:\d\d$/, "") })
+							: t("saved")}
 		</Chip>
 	);
 }
@@ -182,6 +188,7 @@ function Files() {
 	const [, go] = useLocation();
 	const name = useEditor((s) => s.draft.name || s.id);
 	const running = useEditor((s) => s.info?.enabled ?? false);
+	const isStored = useEditor((s) => s.base > 0);
 	const [asking, ask] = useState(false);
 	const remove = query.useMutation("delete", "/v1/workflows/{id}");
 	const take = async (file: File) => {
@@ -222,7 +229,7 @@ function Files() {
 						title: t("Delete this workflow"),
 						icon: <Trash2 />,
 						danger: true,
-						disabled: readOnly,
+						disabled: readOnly || !isStored,
 						onSelect: () => ask(true),
 					},
 				]}

@@ -1,56 +1,79 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
-import { Redirect, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { useAddress } from "@/shell/address";
 import { query } from "../../api/client";
 import { useEvents } from "../../api/events";
 import { t } from "../../lang";
 import { complain, cx, Loading, Problem } from "../../ui";
 import { Canvas } from "./canvas";
-import { createWorkflow } from "./create";
+import { newWorkflow } from "./create";
 import { Header } from "./header";
 import { InputPane } from "./input";
 import { Chooser } from "./menu";
 import { OutputPane } from "./output";
 import { panels } from "./panels";
 import { Settings } from "./settings";
-import { editor, load, setEditor, useEditor } from "./store";
+import { editor, load, loadNew, setEditor, useEditor } from "./store";
 import { findSample, loadCall, replayNow, useSync } from "./sync";
 
-/** The editor of a workflow: /workflows/ID, with ?call=ID the replay of a call. */
+/** The editor of a workflow: /workflows/ID, with ?call=ID the replay of a call; /workflows/new
+ * draws one that is not stored until it is changed. */
 export default function WorkflowPage() {
 	const { id } = useParams<{ id: string }>();
-	return id === "new" ? <New /> : <Open key={id} id={decodeURIComponent(id)} />;
+	const made = useNew(id === "new");
+	if (id !== "new") return <Open key={decodeURIComponent(id)} id={decodeURIComponent(id)} />;
+	if (made.error) return <Problem className="m-7" error={made.error} retry={() => location.reload()} />;
+	return made.id ? <Open key={made.id} id={made.id} isNew /> : <Loading />;
 }
 
-let making: Promise<string> | null = null;
-
-/** New makes a workflow that does nothing yet, and opens it. */
-function New() {
-	const [id, setID] = useState<string | null>(null);
-	const [error, setError] = useState<unknown>(null);
+/** useNew makes a workflow that does nothing yet, if one is wanted. Once it is stored, it has
+ * an address of its own. */
+function useNew(wanted: boolean): { id?: string; error?: unknown } {
+	const [made, setMade] = useState<{ id?: string; error?: unknown }>({});
+	const [, go] = useLocation();
 	useEffect(() => {
+		if (!wanted) return;
+		let here = true;
 		const query = new URLSearchParams(location.search);
 		const tools = query.getAll("tool");
-		making ??= createWorkflow({
+		newWorkflow({
 			name: query.get("name") ?? undefined,
 			match: tools.length > 0 ? { tools } : undefined,
-		});
-		making.then(setID, setError).finally(() => {
-			making = null;
-		});
-	}, []);
-	if (id) return <Redirect to={`/workflows/${encodeURIComponent(id)}`} replace />;
-	return error ? <Problem className="m-7" error={error} retry={() => location.reload()} /> : <Loading />;
+		}).then(
+			(draft) => {
+				if (!here) return;
+				loadNew(draft);
+				setMade({ id: draft.id });
+			},
+			(error) => here && setMade({ error }),
+		);
+		return () => {
+			here = false;
+			setMade({});
+			const { base, draft, saved } = editor();
+			if (base === 0 && draft === saved) setEditor(useEditor.getInitialState()); // nothing is left of it
+		};
+	}, [wanted]);
+	const stored = useEditor((s) => (wanted && made.id !== undefined && s.base > 0 ? s.id : ""));
+	useEffect(() => {
+		if (!stored) return;
+		const query = new URLSearchParams(location.search);
+		query.delete("name");
+		query.delete("tool");
+		go(`/workflows/${encodeURIComponent(stored)}${query.size > 0 ? `?${query}` : ""}`, { replace: true });
+	}, [stored, go]);
+	return made;
 }
 
-function Open({ id }: { id: string }) {
-	const details = query.useQuery("get", "/v1/workflows/{id}", { params: { path: { id } } });
+function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
+	const enabled = useEditor((s) => s.base > 0) || !isNew;
+	const details = query.useQuery("get", "/v1/workflows/{id}", { params: { path: { id } } }, { enabled });
 	const stats = query.useQuery(
 		"get",
 		"/v1/workflows/{id}/stats",
 		{ params: { path: { id } } },
-		{ refetchInterval: 15_000 },
+		{ refetchInterval: 15_000, enabled },
 	);
 	const ready = useEditor((s) => s.id === id);
 	useSync(id);
@@ -156,7 +179,8 @@ function Editor() {
 			),
 		[setSearch],
 	);
-	const chosen = panels.find((one) => one.id === panel);
+	const isStored = useEditor((s) => s.base > 0);
+	const chosen = panels.find((one) => one.id === panel && (isStored || !one.ofStored));
 	return (
 		<div className="flex min-h-0 flex-1 flex-col gap-3 px-3 pt-4 pb-3 sm:px-7 sm:pt-5">
 			<Header panel={panel} onPanel={openPanel} />
@@ -166,7 +190,7 @@ function Editor() {
 				</p>
 			)}
 			<div className="flex min-h-0 min-w-0 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface">
-				<div className="flex min-h-0 flex-1">
+				<div className="flex min-h-0 flex-1 max-sm:min-h-48">
 					<Canvas />
 					{chosen?.place === "side" && (
 						<aside className="w-[340px] max-sm:w-full max-w-full shrink-0 overflow-hidden border-line border-l bg-surface">
@@ -223,7 +247,7 @@ function Panes() {
 			/>
 			<div
 				className={cx(
-					"grid min-h-0 shrink-0 divide-line max-sm:auto-rows-[minmax(200px,auto)] max-sm:max-h-[40dvh] max-sm:overflow-y-auto max-sm:border-t max-sm:border-line sm:h-(--panes) sm:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)_minmax(0,1fr)] sm:divide-x",
+					"grid min-h-0 shrink-0 divide-line max-sm:shrink max-sm:auto-rows-[minmax(200px,auto)] max-sm:max-h-[40dvh] max-sm:overflow-y-auto max-sm:border-t max-sm:border-line sm:h-(--panes) sm:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)_minmax(0,1fr)] sm:divide-x",
 					height === 0 && "sm:hidden",
 				)}
 				style={{ "--panes": `${height}px` } as React.CSSProperties}

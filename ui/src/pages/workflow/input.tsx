@@ -2,15 +2,15 @@ import { Pin } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { query, type S } from "../../api/client";
-import { clock, t } from "../../lang";
+import { clock, list, t } from "../../lang";
 import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, say } from "../../ui";
-import { outcomeTone, outcomeWord, toolName } from "../calls/words";
+import { Effect, outcomeTone, outcomeWord, toolName } from "../calls/words";
 import { insertInto } from "./code-insert";
 import { casesOf, nodeOf } from "./definition";
 import { comparison, type Picked, pathType, pickInto } from "./fields";
 import { member } from "./menu";
 import { editNode, editor, setEditor, useEditor } from "./store";
-import { loadCall, replayNow } from "./sync";
+import { changedBy, loadCall, replayNow } from "./sync";
 import { stateAt } from "./trace";
 
 /** InputPane shows the call that comes into the selected node. */
@@ -38,6 +38,7 @@ export function InputPane() {
 					{sample ? t("change") : t("choose")}
 				</Button>
 			</Cap>
+			{sample && <Changed sample={sample} />}
 			{shown ? (
 				<div
 					className="min-h-0 flex-1 overflow-auto px-4 py-3"
@@ -60,6 +61,20 @@ export function InputPane() {
 			)}
 			{choosing && <ChooseCall onClose={() => setChoosing(false)} />}
 		</section>
+	);
+}
+
+/** Changed says that workflows have changed the sample: what they took out is gone. */
+function Changed({ sample }: { sample: S["CallDetails"] }) {
+	const { data } = query.useQuery("get", "/v1/workflows");
+	const names = changedBy(sample).map((id) => data?.workflows.find((one) => one.id === id)?.name || id);
+	if (names.length === 0) return null;
+	return (
+		<p role="note" className="shrink-0 border-line border-b bg-warn-soft px-4 py-2 text-warn text-xs">
+			{t("This call was already changed by {names}. What that redacted or removed is not in the sample.", {
+				names: list(names.map((name) => t("“{name}”", { name }))),
+			})}
+		</p>
 	);
 }
 
@@ -248,7 +263,7 @@ function ChooseCall({ onClose }: { onClose: () => void }) {
 												],
 											)}
 										>
-											{outcomeWord(call.outcome)}
+											<Effect effect={call.effect} /> {outcomeWord(call.outcome)}
 										</span>
 									</button>
 								</li>

@@ -90,8 +90,17 @@ export default {
 	"Add a step": "ノードを追加",
 	"by “{way}”": "「{way}」から",
 	"Connect to…": "接続先を選択…",
-	"Nothing is left to connect: the exits lead on already, or the other steps are reached.":
-		"接続できるノードがありません。出口か、ほかのノードがすべて接続済みです。",
+	"Nothing is left to connect: all other steps are reached, or may not follow here.":
+		"接続できるノードはありません。ほかのノードはすべて接続済みか、ここには続けられません。",
+	"instead of {name}": "「{name}」の代わり",
+	"It takes the place of the edge to “{name}”. Undo brings that back.":
+		"「{name}」への接続線を置き換えました。「元に戻す」で戻せます。",
+	"from a template": "テンプレートから",
+	"not stored yet": "未保存",
+	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
+	"This call was already changed by {names}. What that redacted or removed is not in the sample.":
+		"この呼び出しは {names} がすでに変更しています。伏せたり除いたりした内容は、このサンプルにはありません。",
+	"“{name}”": "「{name}」",
 	"{name}: {reason}": "{name}：{reason}",
 	"No call is looked for: {reason}": "対象の呼び出しを探せません。{reason}",
 	"Nothing that the servers offer matches the settings.":

@@ -1,26 +1,30 @@
-import { Package } from "lucide-react";
+import { LayoutTemplate, Package } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { query } from "../../api/client";
+import { query, type S } from "../../api/client";
 import { t } from "../../lang";
 import { complain, composing, cx, Input } from "../../ui";
+import { blank, type Schema } from "../../ui/schemaform";
 import {
 	add,
 	canFail,
 	type Data,
 	type Definition,
+	descendants,
 	type Edge,
 	entering,
-	isDetached,
+	type Hook,
 	kinds,
 	nameOf,
-	next,
 	nodeOf,
 	outsOf,
 	type Place,
+	placeFor,
+	replacedBy,
+	settledFor,
 } from "./definition";
 import { iconOf, wayText } from "./node";
 import { edit, editor, select, setEditor, useEditor } from "./store";
-import { connect, tryEdge } from "./sync";
+import { connect, sayReplaced, tryEdge } from "./sync";
 
 type Choice = { key: string; title: string; about?: string; icon: ReactNode; choose: () => void };
 
@@ -33,6 +37,8 @@ const close = () => {
 /** Chooser is the menu that adds a node, or connects one to another. */
 export function Chooser() {
 	const adding = useEditor((s) => s.adding);
+	// They are there when somebody types faster than the server answers.
+	query.useQuery("get", "/v1/workflow-templates");
 	if (!adding) return null;
 	return adding.kind === "add" ? (
 		<AddMenu key="add" screen={adding.screen} place={adding.place} />
@@ -42,14 +48,34 @@ export function Chooser() {
 }
 
 /** addStep puts a node into the draft and selects it. */
-export function addStep(type: string, data: Data, place: Place): void {
+export function addStep(type: string, data: Data, place: Place, settle = (draft: Definition) => draft): void {
+	const before = editor().draft;
 	let made = "";
 	edit((draft) => {
 		const [next, id] = add(draft, type, example(type, data), place);
 		made = id;
-		return next;
+		return settle(next);
 	});
-	if (made) select([made]);
+	if (!made) return;
+	select([made]);
+	const { draft } = editor();
+	const lost = before.edges.find((e) => !draft.edges.includes(e) && !descendants(draft, e.source).has(e.target));
+	if (lost) sayReplaced(before, lost);
+}
+
+/** hookFrom is a hook that runs the script of a template. */
+export const hookFrom = ({ id, params, hook }: S["Template"]): Hook => ({
+	template: id,
+	blocking: hook!.blocking,
+	...(hook!.partial && { partial: true }),
+	params: blank(params as Schema),
+});
+
+function addTemplate(template: S["Template"], place: Place): void {
+	const hook = template.hook!;
+	addStep("hook", { label: hook.label, hook: hookFrom(template) }, placeFor(editor().draft, hook, place), (draft) =>
+		settledFor(draft, hook),
+	);
 }
 
 /** example fills in what the sample suggests, so that nobody begins with nothing. */
@@ -71,8 +97,19 @@ export const member = (key: string): string => (/^[A-Za-z_]\w*$/.test(key) ? `.$
 
 function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: Place }) {
 	const modules = query.useQuery("get", "/v1/hook-modules");
+	const templates = query.useQuery("get", "/v1/workflow-templates");
+	const type = useEditor((s) => s.draft.workflowType);
 	const inside = "edge" in place;
-	const choices: Choice[] = kinds
+	const choices: Choice[] = (templates.data?.templates ?? [])
+		.filter(({ hook }) => hook?.workflowTypes.includes(type))
+		.map((template) => ({
+			key: `template ${template.id}`,
+			title: template.title,
+			about: template.description,
+			icon: <LayoutTemplate />,
+			choose: () => addTemplate(template, place),
+		}));
+	const own = kinds
 		.filter((kind) => !(inside && kind.only === "last"))
 		.map((kind) => {
 			const Icon = iconOf({ id: "", type: kind.type, data: kind.data });
@@ -84,6 +121,7 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 				choose: () => addStep(kind.type, kind.data, place),
 			};
 		});
+	choices.push(...own);
 	for (const module of modules.data?.hookModules ?? [])
 		choices.push({
 			key: `module ${module.id}`,
@@ -95,17 +133,15 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 	return <List screen={screen} label={t("Add a step")} choices={choices} />;
 }
 
-/** openEdges are the edges from a node by an exit that leads nowhere to steps that nothing
- * leads to. The server knows which of them are allowed. */
+/** openEdges are the edges from a node to steps that nothing leads to. The server knows
+ * which of them are allowed. */
 function openEdges(draft: Definition, from: string): Edge[] {
 	const node = nodeOf(draft, from);
 	if (!node) return [];
 	const ways = [...outsOf(node), ...(canFail(node) ? ["error"] : [])];
 	const targets = draft.nodes.filter((n) => n.id !== from && n.type !== "start" && entering(draft, n.id).length === 0);
 	return ways.flatMap((way) =>
-		targets
-			.filter((target) => isDetached(target) || !next(draft, from, way))
-			.map((target) => ({ source: from, target: target.id, ...(way !== "out" && { sourceHandle: way }) })),
+		targets.map((target) => ({ source: from, target: target.id, ...(way !== "out" && { sourceHandle: way }) })),
 	);
 }
 
@@ -132,10 +168,16 @@ function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from:
 		const target = nodeOf(draft, edge.target)!;
 		const way = edge.sourceHandle ?? "out";
 		const Icon = iconOf(target);
+		const was = replacedBy(draft, edge);
+		const old = was && nodeOf(draft, was.target);
+		const about = [
+			(way !== "out" || node?.type === "approve") && t("by “{way}”", { way: wayText(way) }),
+			old && t("instead of {name}", { name: nameOf(old) }),
+		];
 		return {
 			key: `${way} ${target.id}`,
 			title: nameOf(target),
-			about: way === "out" && node?.type !== "approve" ? undefined : t("by “{way}”", { way: wayText(way) }),
+			about: about.filter(Boolean).join(" · ") || undefined,
 			icon: <Icon />,
 			choose: () => void connect(edge),
 		};
@@ -145,7 +187,7 @@ function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from:
 			screen={screen}
 			label={t("Connect to…")}
 			choices={choices}
-			none={allowed ? t("Nothing is left to connect: the exits lead on already, or the other steps are reached.") : "…"}
+			none={allowed ? t("Nothing is left to connect: all other steps are reached, or may not follow here.") : "…"}
 		/>
 	);
 }
@@ -245,7 +287,11 @@ function List({
 						{choice.icon}
 						<div className="min-w-0">
 							<div className="line font-medium">{choice.title}</div>
-							{choice.about && <div className="line-clamp-2 text-faint text-xs">{choice.about}</div>}
+							{choice.about && (
+								<div className="line text-faint text-xs" title={choice.about}>
+									{choice.about}
+								</div>
+							)}
 						</div>
 					</div>
 				))}

@@ -6,6 +6,7 @@ import {
 	Braces,
 	CircleHelp,
 	GitFork,
+	LayoutTemplate,
 	type LucideIcon,
 	Package,
 	Play,
@@ -45,6 +46,7 @@ export function iconOf(node: Node): LucideIcon {
 		case "mcp-call":
 			return ArrowRight;
 		case "hook":
+			if (hookOf(node).template) return LayoutTemplate;
 			return hookOf(node).module ? Package : isDetached(node) ? Send : Braces;
 		case "condition":
 			return GitFork;
@@ -63,6 +65,7 @@ export function iconOf(node: Node): LucideIcon {
 function kindText(node: Node): string {
 	if (node.type === "hook" && hookOf(node).module) return hookOf(node).module!;
 	if (isDetached(node)) return t("nobody waits");
+	if (hookOf(node).template) return t("from a template");
 	if (node.type === "tool" && node.data?.tool) return String(node.data.tool);
 	if (node.data?.message) return String(node.data.message);
 	const kind = node.data?.label ? t(kindOf(node).name) : term(node.type);

@@ -49,7 +49,13 @@ export function OutputPane() {
 					{t("Replay")}
 				</Button>
 			</Cap>
-			<div className="min-h-0 flex-1 overflow-auto">
+			<div
+				className="min-h-0 flex-1 overflow-auto focus-visible:-outline-offset-2"
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+				tabIndex={0}
+				role="group"
+				aria-label={t("What becomes of the call")}
+			>
 				{!replay ? (
 					<p className="p-4 text-muted">
 						{t("Replay runs the draft on the input, with the answer that the server gave then. Nothing is sent.")}

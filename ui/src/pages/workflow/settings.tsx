@@ -22,6 +22,7 @@ import {
 } from "./definition";
 import { Cel, Patterns, Values, Whole } from "./fields";
 import { copyText, pasteText } from "./keys";
+import { hookFrom } from "./menu";
 import { rename } from "./node";
 import { edit, editNode, type Problem, select, setEditor, useEditor } from "./store";
 
@@ -60,13 +61,14 @@ function NodeSettings({ node }: { node: Node }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const allProblems = useEditor((s) => s.problems);
 	const problems = allProblems.filter((p) => p.node === node.id);
-	const inCode = node.type === "hook" && !hookOf(node).module;
+	const inCode = node.type === "hook" && !hookOf(node).module && !hookOf(node).template;
 	const said = problems.filter((p) => !(inCode && p.line));
 	return (
 		<>
 			<Cap>
 				<span className="line">
-					<b className="text-text">{nameOf(node)}</b> · {t(kindOf(node).name)}
+					<b className="text-text">{nameOf(node)}</b> ·{" "}
+					{hookOf(node).template ? t("from a template") : t(kindOf(node).name)}
 				</span>
 				{!readOnly && (
 					<Menu
@@ -453,8 +455,15 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const step = useEditor((s) => s.replay?.steps[node.id]);
 	const modules = query.useQuery("get", "/v1/hook-modules");
+	const templates = query.useQuery("get", "/v1/workflow-templates");
+	const type = useEditor((s) => s.draft.workflowType);
 	const [more, setMore] = useState(false);
 	const hook = hookOf(node);
+	// A template's script that nobody has changed is a form, too, until the script is asked for.
+	const [asScript, setAsScript] = useState(false);
+	const template = templates.data?.templates.find(
+		(one) => one.hook && (hook.template === one.id || (!asScript && !hook.module && hook.script === one.hook.script)),
+	);
 	const put = (change: Partial<Hook>, group = "") =>
 		editNode(
 			node.id,
@@ -503,31 +512,44 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 						<Field label={t("Where the script is")}>
 							<Select
 								disabled={readOnly}
-								value={hook.module ?? ""}
-								onChange={(event) =>
+								value={hook.module ? `module ${hook.module}` : template ? `template ${template.id}` : ""}
+								onChange={(event) => {
+									const [from, id] = event.target.value.split(" ");
+									setAsScript(from === "");
+									const chosen = templates.data?.templates.find((one) => from === "template" && one.id === id);
 									editNode(node.id, (data) => {
-										const { module: _, ...rest } = (data.hook ?? {}) as Hook;
-										const module = event.target.value;
-										if (!module) return { ...data, hook: { script: "", ...rest } };
-										const schema = modules.data?.hookModules.find((m) => m.id === module)?.params as Schema | undefined;
+										const { module: _, template: __, ...rest } = (data.hook ?? {}) as Hook;
+										if (chosen) {
+											const { script: _, ...others } = rest;
+											return { ...data, hook: { ...others, ...hookFrom(chosen) } };
+										}
+										if (from !== "module") return { ...data, hook: { script: template?.hook?.script ?? "", ...rest } };
+										const schema = modules.data?.hookModules.find((m) => m.id === id)?.params as Schema | undefined;
 										const params = rest.params ?? (schema && blank(schema));
-										return { ...data, hook: { ...rest, module, ...(params !== undefined && { params }) } };
-									})
-								}
+										return { ...data, hook: { ...rest, module: id, ...(params !== undefined && { params }) } };
+									});
+								}}
 							>
 								<option value="">{t("own script")}</option>
+								{templates.data?.templates
+									.filter((one) => one.id === template?.id || one.hook?.workflowTypes.includes(type))
+									.map((one) => (
+										<option key={one.id} value={`template ${one.id}`}>
+											{one.title}
+										</option>
+									))}
 								{usesModule && !modules.data?.hookModules.some((m) => m.id === hook.module) && (
-									<option value={hook.module}>{hook.module}</option>
+									<option value={`module ${hook.module}`}>{hook.module}</option>
 								)}
 								{modules.data?.hookModules.map((m) => (
-									<option key={m.id} value={m.id}>
+									<option key={m.id} value={`module ${m.id}`}>
 										{m.id}
 									</option>
 								))}
 							</Select>
 						</Field>
 						{!isDetached(node) && <OnError node={node} />}
-						{!usesModule && (
+						{!usesModule && !template && (
 							<JsonField label={t("Parameters (params) as JSON")} value={hook.params} onChange={putParams} />
 						)}
 					</div>
@@ -536,7 +558,14 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 			<div className="min-h-0 flex-1">
 				{usesModule ? (
 					<ModuleParams key={hook.module} reference={hook.module!} value={hook.params} onChange={putParams} />
-				) : (
+				) : template ? (
+					<Params
+						about={template.description}
+						schema={template.params as Schema}
+						value={hook.params}
+						onChange={putParams}
+					/>
+				) : hook.template ? null : (
 					<Suspense fallback={null}>
 						<Code
 							key={node.id}
@@ -568,7 +597,6 @@ function ModuleParams({
 	value: unknown;
 	onChange: (params: unknown) => void;
 }) {
-	const readOnly = useEditor((s) => s.readOnly !== null);
 	const [id, version] = reference.split("@");
 	const module = query.useQuery(
 		"get",
@@ -576,21 +604,42 @@ function ModuleParams({
 		{ params: { path: { id: id! }, query: { version: Number(version) || undefined } } },
 		{ retry: false },
 	);
-	const schema = module.data?.params as Schema | undefined;
+	const shared = t("The script is the shared module {name}. A change to it reaches all workflows that use it.", {
+		name: reference,
+	});
+	if (module.isLoading) return null;
+	return (
+		<Params
+			about={module.data?.description ? `${module.data.description} ${shared}` : shared}
+			schema={module.data?.params as Schema | undefined}
+			value={value}
+			onChange={onChange}
+		/>
+	);
+}
+
+/** Params are those of a hook, as a form if there is a schema of them. */
+function Params({
+	about,
+	schema,
+	value,
+	onChange,
+}: {
+	about: string;
+	schema?: Schema;
+	value: unknown;
+	onChange: (params: unknown) => void;
+}) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
 	return (
 		<div className="flex h-full flex-col gap-3 overflow-y-auto p-4">
-			<p className="text-muted">
-				{module.data?.description ? `${module.data.description} ` : ""}
-				{t("The script is the shared module {name}. A change to it reaches all workflows that use it.", {
-					name: reference,
-				})}
-			</p>
+			<p className="text-muted">{about}</p>
 			{schema ? (
 				<fieldset disabled={readOnly} aria-label={t("Parameters")}>
 					<SchemaForm schema={schema} value={value ?? {}} onChange={onChange} />
 				</fieldset>
 			) : (
-				!module.isLoading && <JsonField label={t("Parameters (params) as JSON")} value={value} onChange={onChange} />
+				<JsonField label={t("Parameters (params) as JSON")} value={value} onChange={onChange} />
 			)}
 		</div>
 	);

@@ -30,7 +30,7 @@ export type Editor = {
 	id: string;
 	/** The draft, which is what is drawn. It is never changed in place. */
 	draft: Definition;
-	/** The draft that the server has, and its version. */
+	/** The draft that the server has, and its version; 0 if it has none yet. */
 	saved: Definition;
 	base: number;
 	saving: Saving;
@@ -152,6 +152,12 @@ export function select(ids: string[]): void {
 	const { selected } = editor();
 	if (ids.length === selected.length && ids.every((id, i) => id === selected[i])) return;
 	setEditor({ selected: ids, renaming: null });
+}
+
+/** loadNew takes a workflow that is not stored yet. */
+export function loadNew(draft: Definition): void {
+	setEditor({ ...useEditor.getInitialState(), id: draft.id, draft, saved: draft });
+	history.getState().clear();
 }
 
 /** load takes a version that the server has. If another workflow was open, its history is

@@ -1,9 +1,10 @@
 import { useEffect } from "react";
 import { api, Failure, refresh, root, type S } from "../../api/client";
 import { t } from "../../lang";
-import { type Definition, type Edge, nameOf, nodeOf } from "./definition";
+import { say } from "../../ui";
+import { type Definition, descendants, type Edge, nameOf, nodeOf, replacedBy } from "./definition";
 import { endSitting, sittingOf } from "./sitting";
-import { edit, editor, load, type Problem, setEditor, useEditor } from "./store";
+import { edit, editor, history, load, type Problem, setEditor, useEditor } from "./store";
 
 // What goes on between the draft and the server: saving, checking, replaying.
 
@@ -13,25 +14,42 @@ const replayAfter = 450;
 
 let writing: Promise<void> | null = null;
 
-/** save stores the draft now, unless it is stored already. */
-export async function save(): Promise<void> {
+/** put stores a draft. A new one gets another id if a workflow has it by now. */
+async function put(id: string, draft: Definition, base: number): Promise<S["Workflow"]> {
+	for (let free = id, n = 2; ; free = `${id}-${n++}`)
+		try {
+			const { data } = await api.PUT("/v1/workflows/{id}", {
+				params: { path: { id: free }, query: { base: base || undefined, draft: sittingOf(free) } },
+				body: { ...draft, id: free } as never,
+			});
+			return data!;
+		} catch (error) {
+			if (base > 0 || n > 99 || !(error instanceof Failure && error.status === 409)) throw error;
+		}
+}
+
+/** save stores the draft now, unless it is stored already. A new one that nobody has
+ * changed is stored only if that is wanted. */
+export async function save(unchanged = false): Promise<void> {
 	while (writing) await writing;
 	const { id, draft, saved, base, readOnly } = editor();
-	if (!id || draft === saved || readOnly) return;
+	if (!id || (draft === saved && !(unchanged && base === 0)) || readOnly) return;
 	setEditor({ saving: { state: "saving" } });
 	writing = (async () => {
 		try {
-			const { data } = await api.PUT("/v1/workflows/{id}", {
-				params: { path: { id }, query: { base, draft: sittingOf(id) } },
-				body: draft as never,
-			});
+			const info = await put(id, draft, base);
 			if (editor().id !== id) return;
+			const same = editor().draft === draft;
+			const stored = info.id === id ? draft : { ...draft, id: info.id };
 			setEditor({
-				saved: draft,
-				base: data!.newestVersion,
-				info: data!,
-				saving: editor().draft === draft ? { state: "saved", at: Date.now() } : { state: "waiting" },
+				id: info.id,
+				draft: same ? stored : { ...editor().draft, id: info.id },
+				saved: stored,
+				base: info.newestVersion,
+				info,
+				saving: same ? { state: "saved", at: Date.now() } : { state: "waiting" },
 			});
+			if (info.id !== id) history.getState().clear(); // what it has is under the old id
 			refresh("/v1/workflows");
 		} catch (error) {
 			if (editor().id !== id) return;
@@ -77,22 +95,35 @@ export function saidOf(draft: Definition, { node, reason }: Problem): string {
 	return of ? t("{name}: {reason}", { name: nameOf(of), reason }) : reason;
 }
 
-/** tryEdge asks the server whether an edge is allowed. replaced is an edge that it takes the
- * place of. */
-export async function tryEdge(edge: Edge, replaced?: Edge) {
+/** tryEdge asks the server whether an edge is allowed. It takes the place of moved, and of
+ * the edge that its exit has. */
+export async function tryEdge(edge: Edge, moved?: Edge) {
 	const { draft } = editor();
-	const would = { ...draft, edges: [...draft.edges.filter((e) => e !== replaced), edge] };
+	const without = { ...draft, edges: draft.edges.filter((e) => e !== moved) };
+	const replaced = replacedBy(without, edge);
+	const would = { ...without, edges: [...without.edges.filter((e) => e !== replaced), edge] };
 	const [before, { problems, matches }] = await Promise.all([problemsNow(), check(would)]);
-	const wrong = problems.find((problem) => !before.some((old) => same(old, problem)));
-	return { would, problems, matches, reason: wrong && saidOf(would, wrong) };
+	// What followed an edge that goes waits for another one. That forbids nothing.
+	const start = draft.nodes.find((n) => n.type === "start");
+	const reached = start ? descendants(would, start.id) : new Set<string>();
+	const left = new Set([moved, replaced].flatMap((e) => (e ? [...descendants(draft, e.target)] : [])));
+	const waits = (id?: string) => id !== undefined && left.has(id) && !reached.has(id);
+	const wrong = problems.find((problem) => !waits(problem.node) && !before.some((old) => same(old, problem)));
+	return { would, replaced, problems, matches, reason: wrong && saidOf(would, wrong) };
 }
 
-/** connect adds an edge if the server allows it, and otherwise shows why not. replaced is
- * an edge that it takes the place of. */
-export async function connect(edge: Edge, replaced?: Edge): Promise<string | undefined> {
+/** sayReplaced tells that another edge has taken the place of one. */
+export function sayReplaced(draft: Definition, edge: Edge): void {
+	const target = nodeOf(draft, edge.target);
+	if (target) say(t("It takes the place of the edge to “{name}”. Undo brings that back.", { name: nameOf(target) }));
+}
+
+/** connect adds an edge if the server allows it, and otherwise shows why not. It takes the
+ * place of moved, and of the edge that its exit has. */
+export async function connect(edge: Edge, moved?: Edge): Promise<string | undefined> {
 	const { draft, readOnly } = editor();
 	if (readOnly) return undefined;
-	const edges = draft.edges.filter((e) => e !== replaced);
+	const edges = draft.edges.filter((e) => e !== moved);
 	if (
 		edges.some(
 			(e) =>
@@ -104,7 +135,7 @@ export async function connect(edge: Edge, replaced?: Edge): Promise<string | und
 		return undefined;
 	setEditor({ refused: { edge, pending: true } });
 	try {
-		const { would, problems, matches, reason } = await tryEdge(edge, replaced);
+		const { would, replaced, problems, matches, reason } = await tryEdge(edge, moved);
 		if (reason) {
 			setEditor({ refused: { edge, reason } });
 			return reason;
@@ -115,6 +146,7 @@ export async function connect(edge: Edge, replaced?: Edge): Promise<string | und
 		}
 		edit(() => would);
 		setEditor({ problems, matches, checked: would });
+		if (replaced) sayReplaced(draft, replaced);
 		return undefined;
 	} catch (error) {
 		const reason = error instanceof Error ? error.message : String(error);
@@ -142,8 +174,15 @@ export async function replayNow(call?: string): Promise<void> {
 	}
 }
 
+/** changedBy are the ids of the workflows that have changed a call or its answer. The history
+ * has what came of it. */
+export const changedBy = (call: S["CallDetails"]): string[] => [
+	...new Set((call.workflows ?? []).filter((w) => w.changed && w.mode !== "shadow").map((w) => w.workflow)),
+];
+
 /** findSample looks for the latest call that the workflow is for, or says why there is none.
- * The server knows which: a replay says whether it matches. */
+ * One that no workflow has changed comes first: in another one there may be nothing left to
+ * change. The server knows which match: a replay says so. */
 export async function findSample(signal: AbortSignal): Promise<{ sample: S["CallDetails"] | null; noSample: string }> {
 	const { id, draft } = editor();
 	const settings = { ...draft, nodes: trivial.nodes, edges: trivial.edges };
@@ -157,6 +196,7 @@ export async function findSample(signal: AbortSignal): Promise<{ sample: S["Call
 	});
 	const seen = new Set<string>(); // tools that it is not for
 	let tries = 0;
+	let changed: S["CallDetails"] | undefined;
 	for (const call of data!.calls) {
 		if (call.bodies !== "kept" || call.method !== draft.workflowType || seen.has(call.tool ?? "")) continue;
 		if (++tries > 12) break;
@@ -175,10 +215,12 @@ export async function findSample(signal: AbortSignal): Promise<{ sample: S["Call
 			if (signal.aborted) throw error;
 			continue; // this call cannot be replayed
 		}
-		return { sample: await loadCall(call.id, signal), noSample: "" };
+		const sample = await loadCall(call.id, signal);
+		if (changedBy(sample).length === 0) return { sample, noSample: "" };
+		changed ??= sample;
 	}
 	return {
-		sample: null,
+		sample: changed ?? null,
 		noSample: matches.tools === 0 ? t("Nothing that the servers offer matches the settings.") : "",
 	};
 }
@@ -249,7 +291,8 @@ export function useSync(id: string): void {
 		const leave = () => {
 			const { draft, saved, base, readOnly, saving } = editor();
 			if (editor().id !== id || draft === saved || readOnly || saving.state === "conflict") return;
-			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?base=${base}&draft=${sittingOf(id)}`, root), {
+			const made = base > 0 ? `base=${base}&` : "";
+			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?${made}draft=${sittingOf(id)}`, root), {
 				method: "PUT",
 				keepalive: true,
 				headers: { "Content-Type": "application/json" },

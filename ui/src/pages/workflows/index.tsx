@@ -2,9 +2,8 @@ import { Ban, Download, Plus, Power, Upload, Workflow as WorkflowIcon } from "lu
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { query, refresh, root, type S } from "@/api/client";
-import { ago, t, tn, whole } from "@/lang";
+import { ago, list, t, tn, whole } from "@/lang";
 import { term } from "@/lang/terms";
-import { createWorkflow } from "@/pages/workflow/create";
 import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/app";
 import {
@@ -110,14 +109,6 @@ export default function Workflows() {
 		}
 		refresh("/v1/workflows");
 	};
-	const create = () =>
-		void createWorkflow()
-			.then((id) => {
-				refresh("/v1/workflows");
-				open(id);
-			})
-			.catch(complain);
-
 	if (!admin)
 		return (
 			<Page title={t("Workflows")}>
@@ -215,7 +206,7 @@ export default function Workflows() {
 			title={t("Workflows")}
 			actions={
 				<>
-					<KillSwitch off={workflows.data?.off ?? false} />
+					<KillSwitch off={workflows.data?.off ?? false} workflows={workflows.data?.workflows ?? []} />
 					<Button onClick={() => file.current?.click()} busy={bring.isPending}>
 						<Upload />
 						{t("Import")}
@@ -229,7 +220,7 @@ export default function Workflows() {
 						{t("Export")}
 					</a>
 					<Button onClick={() => set("template", "all")}>{t("From a template")}</Button>
-					<Button look="primary" onClick={create}>
+					<Button look="primary" onClick={() => open("new")}>
 						<Plus />
 						{t("New workflow")}
 					</Button>
@@ -326,6 +317,9 @@ export default function Workflows() {
 	);
 }
 
+// How many workflows a note names.
+const most = 5;
+
 /** Written is a text that counts when it is chosen or left, not while it is written. */
 function Written({
 	label,
@@ -359,8 +353,9 @@ function Written({
 	);
 }
 
-/** KillSwitch turns all workflows off at once, and on again. */
-function KillSwitch({ off }: { off: boolean }) {
+/** KillSwitch turns all workflows off at once, which is asked about, and on again, which is
+ * safe: then it says what is in force. */
+function KillSwitch({ off, workflows }: { off: boolean; workflows: S["Workflow"][] }) {
 	const [asking, ask] = useState(false);
 	const flip = query.useMutation("put", "/v1/workflows/switch");
 	const turn = (on: boolean) =>
@@ -371,6 +366,16 @@ function KillSwitch({ off }: { off: boolean }) {
 				onSuccess: () => {
 					ask(false);
 					refresh("/v1/workflows", "/v1/workflows/switch");
+					if (!on) return;
+					const acting = workflows.filter((one) => one.enabled && one.mode !== "shadow");
+					const names = list(acting.slice(0, most).map((one) => one.name));
+					say(
+						acting.length === 0
+							? t("Workflows are on again. None of them is enabled.")
+							: acting.length <= most
+								? t("Workflows are on again. In force now: {names}.", { names })
+								: t("Workflows are on again. In force now: {names} and {n} more.", { names, n: acting.length - most }),
+					);
 				},
 			},
 		);

@@ -28,6 +28,10 @@ export default {
 	Runs: "稼働中",
 	"All workflows are off": "すべてのワークフローを停止中です",
 	"Turn them on": "再開する",
+	"Workflows are on again. None of them is enabled.": "ワークフローを再開しました。有効なワークフローはありません。",
+	"Workflows are on again. In force now: {names}.": "ワークフローを再開しました。有効：{names}。",
+	"Workflows are on again. In force now: {names} and {n} more.":
+		"ワークフローを再開しました。有効：{names}、ほか {n} 件。",
 	"Kill switch": "すべて停止",
 	"Turn all workflows off?": "すべてのワークフローを停止しますか？",
 	"Turn them off": "すべて停止する",

@@ -61,7 +61,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 		try {
 			if ((editor().draft.mode ?? "enforce") !== mode)
 				edit((draft) => ({ ...draft, mode: mode === "shadow" ? "shadow" : undefined }));
-			await save();
+			await save(true);
 			if (editor().saving.state !== "saved") throw new Failure(0, "", t("The draft is not saved yet."));
 			await enableVersion(editor().base, { mode, force: force || undefined });
 			const version = editor().info!.runningVersion!;

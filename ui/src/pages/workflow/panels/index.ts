@@ -11,12 +11,14 @@ export type Panel = {
 	title: string;
 	place: "bottom" | "side";
 	primary?: boolean;
+	/** It shows what the server keeps with the workflow, so the workflow must be stored. */
+	ofStored?: boolean;
 	Panel: ComponentType<{ onClose: () => void }>;
 };
 
 /** panels are in the order of their buttons. */
 export const panels: Panel[] = [
-	{ id: "tests", title: /* t */ "Tests", place: "side", Panel: Tests },
-	{ id: "versions", title: /* t */ "Versions", place: "side", Panel: Versions },
+	{ id: "tests", title: /* t */ "Tests", place: "side", ofStored: true, Panel: Tests },
+	{ id: "versions", title: /* t */ "Versions", place: "side", ofStored: true, Panel: Versions },
 	{ id: "enable", title: /* t */ "Enable…", place: "bottom", primary: true, Panel: EnableBar },
 ];

@@ -24,7 +24,7 @@ export function useTestRun(again?: unknown): {
 	const [running, setRunning] = useState(false);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: again says when the tests have changed
 	useEffect(() => {
-		if (problems > 0) return setState({ results: null, error: null });
+		if (problems > 0 || editor().base === 0) return setState({ results: null, error: null });
 		const asking = new AbortController();
 		const timer = setTimeout(async () => {
 			setRunning(true);
