@@ -34,8 +34,12 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 	}
 	source, params := data.Hook.Script, data.Hook.Params
 	var hosts []string
-	if id := data.Hook.Template; id != "" && b.env.Template != nil {
-		found, err := b.env.Template(id, params)
+	if id := data.Hook.Template; id != "" {
+		var found TemplateHook
+		err := error(gateway.Errorf(gateway.CodeNotFound, "there is no template %q", gateway.Short(id)))
+		if b.env.Template != nil {
+			found, err = b.env.Template(id, params)
+		}
 		if err != nil {
 			b.wrong(gateway.AsError(err))
 		}

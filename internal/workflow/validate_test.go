@@ -56,6 +56,7 @@ func TestProblems(t *testing.T) {
 		"a misspelt limit":               {"start → mcp → end", func(d *Definition) { d.Limits = parsed[Limits](`{"hookMS":1,"total":1}`) }, []string{`limits has no key "total"; its keys are totalMs, hookMs, hookMemMB, payloadKB, depth, logKB, detachedMax, fetchHosts`}},
 		"a misspelt key of state":        {"start → mcp → end", func(d *Definition) { d.State = parsed[State](`{"ttl":1}`) }, []string{`state has no key "ttl"; its keys are scope, ttlS, maxKB`}},
 		"an unknown module":              {"start → hook → mcp → end\nhook: {\"hook\":{\"module\":\"none\",\"blocking\":true}}", nil, []string{`node "hook": there is no hook module "none"`}},
+		"an unknown template":            {"start → hook → mcp → end\nhook: {\"hook\":{\"template\":\"none\",\"blocking\":true}}", nil, []string{`node "hook": there is no template "none"`}},
 		"a branch to nowhere":            {"start → hook → mcp → end\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true,\"onError\":\"branch\"}}", nil, []string{`node "hook": nothing follows its exit “fails”, and onError is branch`}},
 		"a set that sets nothing":        {"start → set → mcp → end\nset: {\"vars\":{\"a\":{}}}", nil, []string{`node "set": "a" needs either value or cel`}},
 		"an edge to nothing": {"start → mcp → end", func(d *Definition) { d.Edges = append(d.Edges, Edge{Source: "mcp", Target: "x"}) }, []string{
