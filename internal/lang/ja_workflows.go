@@ -141,8 +141,8 @@ var jaWorkflows = map[string]string{
 	"it is too large: a file may have %d MB, and all together %d MB":                            "大きすぎます：1 つのファイルは %d MB まで、全部で %d MB までです",
 	"its tests cannot be read: %s":                                                              "tests を読めません：%s",
 	// Templates.
-	"there is no template %q":                                                                   "テンプレート %q はありません",
-	"there is no template %q; there are %s":                                                     "テンプレート %q はありません。あるのは %s です",
+	"there is no template %q":               "テンプレート %q はありません",
+	"there is no template %q; there are %s": "テンプレート %q はありません。あるのは %s です",
 	"match must say which calls it is for: tools (such as github__merge_*), servers or clients": "match には、対象のツール（例：github__merge_*）、サーバー、クライアントのいずれかを指定してください",
 	"No tool matches %s now; did you mean %s?":                                                  "%s に一致するツールは今はありません。もしかして %s ですか？",
 	"No tool matches %s now":                                                                    "%s に一致するツールは今はありません",
