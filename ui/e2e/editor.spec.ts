@@ -854,6 +854,8 @@ test("a narrow window shows the workflow and says why it cannot be changed", asy
 	await page.setViewportSize({ width: 1280, height: 860 });
 	await expect(page.getByRole("button", { name: /^Add/ })).toBeVisible();
 	await expect.poll(colour).not.toBe(fixed);
+	// The drawing takes the room that it has now.
+	await expect.poll(async () => (await node(page, "call").boundingBox())!.width).toBeGreaterThan(150);
 	// What stands above the editor takes nothing of its bottom.
 	await genkan.rest("PUT", "/v1/workflows/switch", { on: false });
 	await expect(page.getByText("All workflows are off: nothing")).toBeVisible();

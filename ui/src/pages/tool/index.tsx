@@ -85,18 +85,20 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>
 						{t("Server {name}", { name: tool.server })}
 					</LinkButton>
-					<span className="text-muted text-xs" aria-hidden="true">
-						{tool.enabled ? t("On for clients") : t("Off for clients")}
-					</span>
-					<Switch
-						on={tool.enabled}
-						disabled={!admin}
-						busy={enable.isPending || disable.isPending}
-						label={
-							tool.enabled ? t("Switch {name} off", { name: tool.name }) : t("Switch {name} on", { name: tool.name })
-						}
-						onChange={flip}
-					/>
+					<div className="flex items-center gap-2">
+						<span className="text-muted text-xs" aria-hidden="true">
+							{tool.enabled ? t("On for clients") : t("Off for clients")}
+						</span>
+						<Switch
+							on={tool.enabled}
+							disabled={!admin}
+							busy={enable.isPending || disable.isPending}
+							label={
+								tool.enabled ? t("Switch {name} off", { name: tool.name }) : t("Switch {name} on", { name: tool.name })
+							}
+							onChange={flip}
+						/>
+					</div>
 				</>
 			}
 		>

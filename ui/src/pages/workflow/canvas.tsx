@@ -158,7 +158,7 @@ function showAll(flow: Flow, duration?: number): void {
 }
 
 /** useKeepInView shows the whole drawing again if it was in view and a step that is added,
- * or less room for it, would hide a part. */
+ * or less room for it, would hide a part, and if there is half as much room again. */
 function useKeepInView(flow: Flow): void {
 	const nodes = useEditor((s) => s.draft.nodes);
 	const width = useStore((s) => s.width);
@@ -180,7 +180,8 @@ function useKeepInView(flow: Flow): void {
 		};
 		const resized = was.width !== width || was.height !== height;
 		const stays = !resized && nodes.length <= was.nodes.length;
-		if (!due.current && (stays || !inView(was) || inView(before.current))) return;
+		const wider = was.width > 0 && width > 1.5 * was.width;
+		if (!due.current && !wider && (stays || !inView(was) || inView(before.current))) return;
 		due.current = true;
 		const timer = setTimeout(() => {
 			due.current = false;

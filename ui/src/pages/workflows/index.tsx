@@ -116,21 +116,17 @@ export default function Workflows() {
 			</Page>
 		);
 
+	const state = (workflow: S["Workflow"]) => {
+		const { tone, word } = stateOf(workflow, workflows.data?.off ?? false);
+		return (
+			<span className="flex items-center gap-2">
+				<Dot tone={tone} />
+				{word}
+			</span>
+		);
+	};
 	const columns: Column<S["Workflow"]>[] = [
-		{
-			id: "state",
-			title: t("State"),
-			width: "136px",
-			cell: (workflow) => {
-				const { tone, word } = stateOf(workflow, workflows.data?.off ?? false);
-				return (
-					<span className="flex items-center gap-2">
-						<Dot tone={tone} />
-						{word}
-					</span>
-				);
-			},
-		},
+		{ id: "state", title: t("State"), width: "136px", wide: true, cell: state },
 		{
 			id: "name",
 			title: t("Name"),
@@ -138,7 +134,8 @@ export default function Workflows() {
 			cell: (workflow) => (
 				<>
 					<b className="font-medium">{workflow.name}</b>
-					{workflow.description && <span className="ml-2 text-muted">{workflow.description}</span>}
+					{workflow.description && <span className="ml-2 text-muted max-md:hidden">{workflow.description}</span>}
+					<div className="text-muted text-xs md:hidden">{state(workflow)}</div>
 				</>
 			),
 		},
@@ -294,6 +291,7 @@ export default function Workflows() {
 								label={t("Workflows")}
 								rows={shown}
 								columns={columns}
+								narrowRow={54}
 								rowKey={(workflow) => workflow.id}
 								selected={selected}
 								onSelect={select}
