@@ -367,6 +367,7 @@ test("a step of a template is added by keyboard, with a form and without a scrip
 	await page.keyboard.press("ArrowRight");
 	await page.keyboard.press("Tab");
 	await page.keyboard.type("redact");
+	await expect(page.getByRole("option", { name: /^Redact secrets/ })).toBeVisible();
 	await page.keyboard.press("Enter");
 	await expect(node(page, "hook")).toContainText("Redact");
 	await expect.poll(() => edges(genkan, "ready")).toEqual(["call hook", "hook end", "start call"]);
@@ -414,6 +415,7 @@ test("a step that refuses goes before the call, and says which field is missing"
 	await canvas(page).focus();
 	await page.keyboard.press("Tab");
 	await page.keyboard.type("deny by");
+	await expect(page.getByRole("option", { name: /^Deny by an argument/ })).toBeVisible();
 	await page.keyboard.press("Enter");
 	await expect.poll(() => edges(genkan, "barred")).toEqual(["call end", "hook call", "start hook"]);
 	const settings = page.getByRole("region", { name: "Settings" });
@@ -462,6 +464,7 @@ test("a new workflow is stored at its first change, and two of them do not mix",
 	expect((await ids()).sort()).toEqual(["new-workflow", "new-workflow-2"]);
 	await page.reload();
 	await expect(page.getByRole("heading", { name: /First one/ })).toBeVisible();
+	await page.close(); // it would ask for what is gone
 	for (const id of await ids()) await genkan.rest("DELETE", `/v1/workflows/${id}`);
 });
 
