@@ -371,9 +371,18 @@ func (h *CallHistory) entryOf(e *history.Entry) client.CallEntry {
 	return client.CallEntry{
 		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), TookMillis: inMillis(e.Took),
 		Client: e.Caller, Program: e.Client, Via: e.Edge, View: e.View, Method: e.Method,
-		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: e.Error, Attempts: e.Attempts,
+		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: CallError(h.language(), e.Outcome, e.Error), Attempts: e.Attempts,
 		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved, Bodies: h.bodiesOf(e),
 	}
+}
+
+// CallError returns the error of a call, which is kept in English, in a language. What a
+// tool says stays as it is.
+func CallError(l lang.Language, outcome, text string) string {
+	if outcome == "tool_error" {
+		return l.Translator()(text) // Genkan says that it reported one without a text
+	}
+	return l.Kept(text)
 }
 
 // bodiesOf says whether a call's bodies are kept. An entry does not say why they are

@@ -71,6 +71,11 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 			"Unknown tool: one__nothing. tools/list names the tools there are",
 			"不明なツールです：one__nothing。使えるツールは tools/list で確認できます",
 		},
+		"an error in the history": {
+			func() string { _ = modern(); return rest(http.MethodGet, "/v1/calls?limit=1&outcome=not_found", "", nil)() },
+			"Unknown tool: one__nothing. tools/list names the tools there are",
+			"不明なツールです：one__nothing。使えるツールは tools/list で確認できます",
+		},
 		"a message that is none": {
 			rest(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"id":2}`, nil),
 			`a key stands twice: \"id\" (at byte 24)`,

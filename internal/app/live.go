@@ -37,7 +37,8 @@ func (c *endedCall) ForReader(gateway.Identity) any { return api.CallEnded((*his
 // ForReader returns how the call went, with the error as the history keeps it.
 func (c failedCall) ForReader(gateway.Identity) any {
 	ended := api.CallEnded(c.e)
-	ended.Error, ended.Tool = c.p.redactText(ended.Error), c.p.redactText(ended.Tool)
+	ended.Error = api.CallError(c.p.language(), ended.Outcome, c.p.redactText(ended.Error))
+	ended.Tool = c.p.redactText(ended.Tool)
 	return ended
 }
 

@@ -173,4 +173,16 @@ var jaWorkflows = map[string]string{
 	"Workflow %s runs its version %d in shadow mode: it records what it would do and changes nothing, until `genkan workflows enable %s --mode enforce`.":                                                                                     "ワークフロー %s はバージョン %d をシャドーモードで実行しています。`genkan workflows enable %s --mode enforce` を実行するまで、何をするはずだったかを記録するだけで、何も変えません。",
 	"client %s asks its own person about this call, who alone can decide; look at the client":                                                                                                                                                 "この呼び出しについては、クライアント %s が利用者に直接確認しており、そこでしか決められません。クライアントの画面を見てください",
 	"Client %s asks its own person about %s, who alone can decide.":                                                                                                                                                                           "クライアント %s が %s について利用者に直接確認しています。そこでしか決められません。",
+	// Messages of CEL.
+	"the expression gives a %s and must give true or false": "式の値は %s ですが、true か false でなければなりません",
+	"there is no variable or function %s; an expression sees request, response, metadata, vars and args": "%s という変数や関数はありません。式で使えるのは request、response、metadata、vars、args です",
+	"%s cannot be used with values of the types %s":               "%s は型 %s の値には使えません",
+	"a value of type %s is needed here, and this is of type %s":   "ここには %s 型の値が必要ですが、%s 型です",
+	"syntax error: the expression ends too early":                 "構文エラー：式が途中で終わっています",
+	"syntax error: %s is not expected here":                       "構文エラー：ここに %s は置けません",
+	"syntax error: %s is missing":                                 "構文エラー：%s がありません",
+	"syntax error: %s":                                            "構文エラー：%s",
+	"no such key: %s":                                             "%s というキーはありません",
+	"no such overload":                                            "値の型が合わないため、この演算はできません",
+	"case %q: %s":                                                 "分岐 %q：%s",
 }

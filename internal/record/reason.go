@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -21,7 +20,8 @@ const (
 	mask = "***"
 )
 
-// reason returns why a call failed.
+// reason returns why a call failed, in English. lang.Language.Kept translates it for those
+// who read the history.
 func (r *Recorder) reason(call *gateway.Call, server string, result *gateway.Result, err error) string {
 	e := gateway.AsError(err)
 	switch {
@@ -32,19 +32,19 @@ func (r *Recorder) reason(call *gateway.Call, server string, result *gateway.Res
 		if text := withoutArguments(firstText(result.Raw), call); text != "" {
 			return r.clean(server, text)
 		}
-		return "the tool reported an error"
+		return gateway.Textf("the tool reported an error").String()
 	case e.RPC != nil:
-		code := fmt.Sprintf("the server answered with error %s", gateway.Short(string(jsonrpc.Lookup(e.RPC, "code"))))
+		code := gateway.Short(string(jsonrpc.Lookup(e.RPC, "code")))
 		if text := withoutArguments(jsonrpc.LookupText(e.RPC, "message"), call); text != "" {
-			return code + ": " + r.clean(server, text)
+			return gateway.Textf("the server answered with error %s: %s", code, r.clean(server, text)).String()
 		}
-		return code
+		return gateway.Textf("the server answered with error %s", code).String()
 	// The messages of these two codes repeat names that the caller has written. Those
 	// of resources are addresses, which can contain secrets.
 	case e.Code == gateway.CodeNotFound && call.Kind != gateway.KindTool:
-		return "not found"
+		return gateway.Textf("not found").String()
 	case e.Code == gateway.CodeInvalid && call.Kind != gateway.KindTool:
-		return "the call is not valid"
+		return gateway.Textf("the call is not valid").String()
 	case e.Code == gateway.CodeInvalid && len(e.Problems) > 0:
 		return r.clean(server, rules(e.Problems))
 	case e.Code == gateway.CodeNotFound, e.Code == gateway.CodeInvalid:
@@ -64,7 +64,7 @@ func rules(problems []gateway.Problem) string {
 		}
 		all = append(all, p.Field+" ("+p.Keyword+")")
 	}
-	return "the input is not valid: " + strings.Join(all, ", ")
+	return gateway.Textf("the input is not valid: %s", strings.Join(all, ", ")).String()
 }
 
 // ownFailure returns the kind of an error that a built-in source reported, and the

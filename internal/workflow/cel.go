@@ -5,13 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"regexp"
+	"strings"
 	"sync"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
+
+	"genkan/internal/gateway"
 )
 
 // Bounds of one expression. Regular expressions of CEL take linear time.
@@ -44,7 +47,7 @@ func (b *Builder) compileExpression(source string) *expression {
 	ast, issues := env.Compile(source)
 	if issues.Err() != nil {
 		for _, e := range issues.Errors() {
-			b.problemAt(e.Location.Line(), e.Location.Column()+1, "%s", e.Message)
+			b.problemAt(e.Location.Line(), e.Location.Column()+1, "%s", celText(e.Message))
 		}
 		return nil
 	}
@@ -64,7 +67,7 @@ func (e *expression) holds(ctx context.Context, r *Run) (bool, error) {
 	}
 	is, ok := value.(types.Bool)
 	if !ok {
-		return false, fmt.Errorf("the expression gives a %s and must give true or false", value.Type().TypeName())
+		return false, gateway.Errorf(gateway.CodeInvalid, "the expression gives a %s and must give true or false", value.Type().TypeName())
 	}
 	return bool(is), nil
 }
@@ -93,7 +96,56 @@ func (e *expression) eval(ctx context.Context, r *Run) (ref.Val, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return value, err
+	if err != nil {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "%s", celText(err.Error()))
+	}
+	return value, nil
+}
+
+// The messages of CEL that people meet most.
+//
+//nolint:gochecknoglobals // constant
+var (
+	celUndeclared = regexp.MustCompile(`^undeclared reference to '(.+)' \(in container '.*'\)$`)
+	celOverload   = regexp.MustCompile(`^found no matching overload for '(.+)' applied to '(.+)'$`)
+	celType       = regexp.MustCompile(`^expected type '(.+)' but found '(.+)'$`)
+	celUnexpected = regexp.MustCompile(`^Syntax error: (?:mismatched input|extraneous input|token recognition error at:) '(.*?)\s*'(?: expecting .*)?$`)
+	celMissing    = regexp.MustCompile(`^Syntax error: missing '(.+)' at '.*'$`)
+	celNoKey      = regexp.MustCompile(`^no such key: (.+)$`)
+)
+
+// celText returns a message of CEL as a text that can be translated. Those of a run keep
+// their words, which tests of workflows may expect. Rare ones stay as they are.
+func celText(message string) gateway.Text {
+	of := func(r *regexp.Regexp) []string { return r.FindStringSubmatch(message) }
+	if m := of(celUndeclared); m != nil {
+		return gateway.Textf("there is no variable or function %s; an expression sees request, response, metadata, vars and args", m[1])
+	}
+	if m := of(celOverload); m != nil {
+		return gateway.Textf("%s cannot be used with values of the types %s", strings.Trim(m[1], "_@"), m[2])
+	}
+	if m := of(celType); m != nil {
+		return gateway.Textf("a value of type %s is needed here, and this is of type %s", m[1], m[2])
+	}
+	if m := of(celUnexpected); m != nil {
+		if m[1] == "<EOF>" {
+			return gateway.Textf("syntax error: the expression ends too early")
+		}
+		return gateway.Textf("syntax error: %s is not expected here", m[1])
+	}
+	if m := of(celMissing); m != nil {
+		return gateway.Textf("syntax error: %s is missing", m[1])
+	}
+	if m := of(celNoKey); m != nil {
+		return gateway.Textf("no such key: %s", m[1])
+	}
+	if message == "no such overload" {
+		return gateway.Textf("no such overload")
+	}
+	if rest, ok := strings.CutPrefix(message, "Syntax error: "); ok {
+		return gateway.Textf("syntax error: %s", rest)
+	}
+	return gateway.Textf("%s", message)
 }
 
 // toCEL decodes JSON. Whole numbers stay exact.

@@ -2,8 +2,9 @@ package workflow
 
 import (
 	"context"
-	"fmt"
 	"slices"
+
+	"genkan/internal/gateway"
 )
 
 // conditionNode leaves by the handle of the first case that holds, or by else.
@@ -34,7 +35,7 @@ func (conditionNode) Compile(b *Builder, _ *Node) Action {
 		for i, when := range whens {
 			holds, err := when.holds(ctx, r)
 			if err != nil {
-				return "", fmt.Errorf("case %q: %w", handles[i], err)
+				return "", &gateway.Error{Code: gateway.CodeInvalid, Message: "case %q: %s", Values: []any{handles[i], err}}
 			}
 			if holds {
 				return handles[i], nil

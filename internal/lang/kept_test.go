@@ -1,0 +1,62 @@
+package lang
+
+import (
+	"fmt"
+	"testing"
+
+	"genkan/internal/gateway"
+)
+
+// What was kept in English is said in Japanese, if it was made of a format.
+func TestKeptTexts(t *testing.T) {
+	inner := gateway.Textf("workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", "guard", "no: never")
+	for name, text := range map[string]gateway.Text{
+		"without values": gateway.Textf("the tool reported an error"),
+		"with a value":   gateway.Textf("the server answered with error %s", "-32000"),
+		"the longest":    gateway.Textf("the server answered with error %s: %s", "-32000", "it is down"),
+		"quoted":         inner,
+		"within another": gateway.Textf("Tool execution failed: %s: %s", "notes__read", inner),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got, want := Japanese.Kept(text.String()), Japanese.Text(text); got != want || want == text.String() {
+				t.Errorf("%q became %q, want %q", text, got, want)
+			}
+			if got := English.Kept(text.String()); got != text.String() {
+				t.Errorf("in English it is %q", got)
+			}
+		})
+	}
+	for _, others := range []string{"", "x", "No such file or directory", "the disk is full", "3s", "100% of it: a", "ValidationError: title"} {
+		if got := Japanese.Kept(others); got != others {
+			t.Errorf("%q of others became %q", others, got)
+		}
+	}
+}
+
+// A text that is made of such a format is recognized: as that format, or as one that has
+// more of its words.
+func TestEveryFormatIsFound(t *testing.T) {
+	for _, p := range patterns() {
+		values := make([]any, len(p.verbs))
+		for i, verb := range p.verbs {
+			switch verb {
+			case 's', 'q', 'v':
+				values[i] = fmt.Sprintf("v%d", i)
+			case 'd':
+				values[i] = i + 10
+			default:
+				values[i] = float64(i)
+			}
+		}
+		text := fmt.Sprintf(p.format, values...)
+		if got := Japanese.Kept(text); got == text {
+			t.Errorf("%q, made of %q, is not found", text, p.format)
+		}
+	}
+}
+
+func BenchmarkKept(b *testing.B) {
+	for b.Loop() {
+		Japanese.Kept("the words of a server that nobody has translated: it has no such table")
+	}
+}
