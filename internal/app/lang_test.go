@@ -72,7 +72,10 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 			"不明なツールです：one__nothing。使えるツールは tools/list で確認できます",
 		},
 		"an error in the history": {
-			func() string { _ = modern(); return rest(http.MethodGet, "/v1/calls?limit=1&outcome=not_found", "", nil)() },
+			func() string {
+				_ = modern()
+				return rest(http.MethodGet, "/v1/calls?limit=1&outcome=not_found", "", nil)()
+			},
 			"Unknown tool: one__nothing. tools/list names the tools there are",
 			"不明なツールです：one__nothing。使えるツールは tools/list で確認できます",
 		},

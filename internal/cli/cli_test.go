@@ -395,6 +395,7 @@ func cmdHealthy(ts *testscript.TestScript, _ bool, args []string) {
 		OK       *bool `json:"ok"`
 		Findings []struct {
 			Subject, Severity, Title, Detail, Fix, Place, Command string
+			Times                                                 []struct{ Text, Time string }
 			Request                                               *struct{ Method, Path string }
 		} `json:"findings"`
 		Knowledge map[string]any   `json:"knowledge"`
