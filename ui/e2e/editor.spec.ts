@@ -547,7 +547,7 @@ test("undo takes back positions, names, code and settings; redo brings them agai
 	await page.keyboard.type("script");
 	await page.keyboard.press("Enter");
 	await page.getByRole("textbox", { name: /Script of/ }).click();
-	await page.keyboard.type("let a = 1;");
+	await page.keyboard.insertText("let a = 1;"); // typed slowly, it would be several steps
 	await saved(page);
 
 	for (let i = 0; i < 5; i++) await page.keyboard.press("Control+z");

@@ -39,11 +39,14 @@ export async function save(unchanged = false): Promise<void> {
 		try {
 			const info = await put(id, draft, base);
 			if (editor().id !== id) return;
-			const same = editor().draft === draft;
-			const stored = info.id === id ? draft : { ...draft, id: info.id };
+			const now = editor().draft;
+			const same = now === draft;
+			// The same draft stays the same object, or undo would have a step that does nothing.
+			const renamed = (d: Definition) => (info.id === id ? d : { ...d, id: info.id });
+			const stored = renamed(draft);
 			setEditor({
 				id: info.id,
-				draft: same ? stored : { ...editor().draft, id: info.id },
+				draft: same ? stored : renamed(now),
 				saved: stored,
 				base: info.newestVersion,
 				info,
