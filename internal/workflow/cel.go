@@ -103,8 +103,6 @@ func (e *expression) eval(ctx context.Context, r *Run) (ref.Val, error) {
 }
 
 // The messages of CEL that people meet most.
-//
-//nolint:gochecknoglobals // constant
 var (
 	celUndeclared = regexp.MustCompile(`^undeclared reference to '(.+)' \(in container '.*'\)$`)
 	celOverload   = regexp.MustCompile(`^found no matching overload for '(.+)' applied to '(.+)'$`)
