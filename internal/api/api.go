@@ -157,18 +157,38 @@ type API struct {
 	// They are public, so they are made only once.
 	document func() ([]byte, error)
 	page     func() (docsPage, error)
-	streams  eventStreams
+	streams  *eventStreams
 }
 
 // New returns an API.
 func New(opt Options) *API {
 	a := &API{
-		opt: opt, started: time.Now(), streams: eventStreams{byClient: map[string]int{}, drain: make(chan struct{})},
+		opt: opt, started: time.Now(), streams: &eventStreams{byClient: map[string]int{}, drain: make(chan struct{})},
 		calls: CallHistory{Calls: opt.Calls, Record: opt.Record, Language: opt.Language},
 	}
 	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(describe(a.routes())) })
 	a.page = sync.OnceValues(func() (docsPage, error) { return renderDocs(a.routes()) })
 	return a
+}
+
+// in returns the API with messages in a language.
+func (a *API) in(l lang.Language) *API {
+	b := *a
+	b.opt.Language = func() lang.Language { return l }
+	b.calls.Language = b.opt.Language
+	return &b
+}
+
+// wanted returns the language that a request asks for with Accept-Language, which is the
+// API's own for languages that Genkan does not speak.
+func (a *API) wanted(r *http.Request) lang.Language {
+	first, _, _ := strings.Cut(r.Header.Get("Accept-Language"), ",")
+	first, _, _ = strings.Cut(first, ";")
+	first, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(first)), "-")
+	if l, ok := lang.Parse(first); ok {
+		return l
+	}
+	return a.language()
 }
 
 func (a *API) language() lang.Language {

@@ -67,7 +67,7 @@ func (s *eventStreams) open(id string) (closeStream func(), err error) {
 // Drain ends the streams of events, which would stay open for ever. Other requests
 // go on.
 func (a *API) Drain() {
-	s := &a.streams
+	s := a.streams
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.draining {

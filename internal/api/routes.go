@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
+	"genkan/internal/lang"
 )
 
 // handler serves a request that was admitted.
@@ -255,8 +257,35 @@ type Mux interface {
 	HandleFunc(pattern string, serve func(http.ResponseWriter, *http.Request))
 }
 
-// Routes adds the routes to a mux.
+type muxFunc func(pattern string, serve func(http.ResponseWriter, *http.Request))
+
+func (f muxFunc) HandleFunc(pattern string, serve func(http.ResponseWriter, *http.Request)) {
+	f(pattern, serve)
+}
+
+// Routes adds the routes to a mux. A request that asks for another language than the API's
+// own is answered in that one.
 func (a *API) Routes(mux Mux) {
+	in := map[lang.Language]func() http.Handler{}
+	for _, l := range lang.All() {
+		in[l] = sync.OnceValue(func() http.Handler {
+			routes := http.NewServeMux()
+			a.in(l).addRoutes(routes)
+			return routes
+		})
+	}
+	a.addRoutes(muxFunc(func(pattern string, serve func(http.ResponseWriter, *http.Request)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if l := a.wanted(r); l != a.language() {
+				in[l]().ServeHTTP(w, r)
+				return
+			}
+			serve(w, r)
+		})
+	}))
+}
+
+func (a *API) addRoutes(mux Mux) {
 	known := http.NewServeMux()
 	fixed := map[string]bool{} // the paths without names in them
 	var outside []string

@@ -83,6 +83,9 @@ type TemplateHook struct {
 	Params json.RawMessage
 	// Hosts are those that the script may reach, besides limits.fetchHosts.
 	Hosts []string
+	// Blocking is set if the script changes or refuses calls, so that beside the path it
+	// would do nothing.
+	Blocking bool
 }
 
 func (e *Environment) types() map[string]NodeType {

@@ -43,6 +43,9 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 		if err != nil {
 			b.wrong(gateway.AsError(err))
 		}
+		if found.Blocking && !data.Hook.Blocking {
+			b.Problem("its template %q changes or refuses calls, so the call must wait for it: blocking must be true", gateway.Short(id))
+		}
 		source, params, hosts = found.Script, found.Params, found.Hosts
 	}
 	if ref := data.Hook.Module; ref != "" {

@@ -104,6 +104,17 @@ func TestWrongHooks(t *testing.T) {
 			t.Errorf("%s %s: %v", test.id, test.params, problems)
 		}
 	}
+	// Beside the path it would redact nothing.
+	d := drawn(t, "redact", `{}`)
+	for i := range d.Nodes {
+		if n := &d.Nodes[i]; n.ID == "hook" {
+			n.Data = []byte(strings.Replace(string(n.Data), `"blocking":true`, `"blocking":false`, 1))
+		}
+	}
+	d.Edges = []workflow.Edge{{Source: "start", Target: "call"}, {Source: "call", Target: "hook"}, {Source: "call", Target: "end"}}
+	if problems := workflow.Validate(&d, b.environment()); len(problems) != 1 || !strings.Contains(problems[0].String(), "must wait for it") {
+		t.Error(problems)
+	}
 	if _, err := template.HookOf("ask-first", nil); err == nil || !strings.Contains(err.Error(), "there are deny-argument") {
 		t.Error(err)
 	}

@@ -196,7 +196,7 @@ func HookOf(id string, params json.RawMessage) (workflow.TemplateHook, error) {
 	if err != nil {
 		return workflow.TemplateHook{}, err
 	}
-	hook := workflow.TemplateHook{Script: s.Hook.Script}
+	hook := workflow.TemplateHook{Script: s.Hook.Script, Blocking: s.Hook.Blocking}
 	values, err := s.values(params, nil, false)
 	if err != nil {
 		return hook, err

@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import createFetch from "openapi-fetch";
 import createHooks from "openapi-react-query";
-import { t } from "../lang";
+import { currentLang, t } from "../lang";
 import type { components, paths } from "./schema";
 
 /** S is the types of the API: S["Server"]. */
@@ -42,6 +42,7 @@ export const api = createFetch<paths>({
 	baseUrl: root.href.replace(/\/$/, ""),
 	fetch: async (request) => {
 		let response: Response;
+		request.headers.set("Accept-Language", currentLang());
 		try {
 			response = await fetch(request);
 		} catch (cause) {
