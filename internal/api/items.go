@@ -314,8 +314,15 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	call.View.Servers, call.Complete, call.Budget = gateway.NewServerSet(kb.SourceName), false, a.opt.Budget
 	call.Browsing = call.OfPage() && r.Method == http.MethodGet
 	defer call.Release()
-	result, err := house.Handle(r.Context(), call)
-	recorded(w)
+	var result *gateway.Result
+	var err error
+	if call.OfPage() && !call.Browsing { // what a form gets refused is no failed call
+		result, err = house.Check(r.Context(), call)
+	}
+	if result == nil && err == nil {
+		result, err = house.Handle(r.Context(), call)
+		recorded(w)
+	}
 	switch {
 	case err != nil && call.Tool == nil && isUnknownTool(err):
 		a.toolNotFound(w, id, call.View, tool)

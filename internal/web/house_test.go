@@ -322,7 +322,7 @@ func TestARestartKeepsSessions(t *testing.T) {
 }
 
 // What a person looks up on the pages is no call of an agent, so the history does not
-// have it. What a person changes or runs there is a call.
+// have it, nor what a form gets refused. What a person changes or runs there is a call.
 func TestReadingOnThePagesIsNotInTheHistory(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, t.TempDir(), "")
@@ -332,6 +332,7 @@ func TestReadingOnThePagesIsNotInTheHistory(t *testing.T) {
 		b.fetch(http.MethodGet, path, "").want(t, 200)
 	}
 	b.fetch(http.MethodGet, "/v1/items/docs-7", "").want(t, 404)
+	b.fetch(http.MethodPost, "/v1/items", `{"type":"docs","title":"","content":"Of a form that is refused."}`).want(t, 400, "title")
 	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_tags"}`).want(t, 200)
 	// A program with a token reads as agents do.
 	h.tab().send(http.MethodGet, "/v1/items", "", "Authorization", "Bearer "+h.admin).want(t, 200)

@@ -35,12 +35,15 @@ test("pages are fetched before they are opened", async ({ signedIn: page }) => {
 	}
 });
 
-test("Japanese is a click away and stays", async ({ signedIn: page }) => {
+test("Japanese is a click away and stays", async ({ signedIn: page, genkan }) => {
 	await page.getByRole("button", { name: "More" }).click();
 	await page.getByRole("menuitem", { name: "日本語" }).click();
 	await expect(page.getByRole("link", { name: "呼び出し" })).toBeVisible();
 	await page.reload();
 	await expect(page.getByRole("link", { name: "呼び出し" })).toBeVisible();
+	// What Genkan says follows the page.
+	await go(page, genkan, "workflows?template=all");
+	await expect(page.getByRole("dialog").getByText("シークレットと個人情報を伏せる")).toBeVisible();
 });
 
 test("signing out ends the session", async ({ signedIn: page }) => {
