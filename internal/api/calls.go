@@ -25,6 +25,8 @@ import (
 // nobody a secret.
 type Calls interface {
 	List(ctx context.Context, who gateway.Identity, q history.Query) (history.Listing, error)
+	// Unended returns the calls that have not ended, and Show any call.
+	Unended(ctx context.Context, who gateway.Identity) ([]history.Entry, error)
 	Show(ctx context.Context, who gateway.Identity, id string) (history.Shown, error)
 	Stats(ctx context.Context, who gateway.Identity, q history.Query) (total history.Stat, tools []history.Stat, err error)
 	Series(ctx context.Context, who gateway.Identity, q history.Query, spacing history.Spacing) (history.Series, error)
@@ -181,6 +183,15 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 			listed.Effect = c.Effect
 		}
 		out.Calls = append(out.Calls, listed)
+	}
+	if q.After == "" {
+		running, err := h.Calls.Unended(ctx, who)
+		if err != nil {
+			return out, err
+		}
+		for i := range running {
+			out.Running = append(out.Running, CallStarted(&running[i]))
+		}
 	}
 	out.Next, out.Partial = list.Next, list.Partial
 	if list.Partial {

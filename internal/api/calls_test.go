@@ -190,7 +190,7 @@ func TestACallThatRuns(t *testing.T) {
 	path := "/v1/calls/" + run + "-2"
 	ended := make(chan int, 1)
 	go func() {
-		ended <- d.send("POST", call, `{"name":"fault__sleep","parameters":{"ms":60000},"options":{"timeout":2000}}`, "Authorization", "Bearer "+one).status
+		ended <- d.send("POST", call, `{"name":"fault__sleep","parameters":{"ms":60000},"options":{"timeout":5000}}`, "Authorization", "Bearer "+one).status
 	}()
 	var got client.CallDetails
 	for got.ID == "" {
@@ -208,7 +208,8 @@ func TestACallThatRuns(t *testing.T) {
 	d.walk(t, []step{
 		{name: "an admin", method: "GET", path: path, status: 200, has: []string{`"outcome":"running"`}},
 		{name: "somebody else", method: "GET", path: path, token: other, status: 404},
-		{name: "the list has it when it has ended", method: "GET", path: "/v1/calls", status: 200, hasNot: []string{run + "-2"}},
+		{name: "the list", method: "GET", path: "/v1/calls", token: one, status: 200, has: []string{`"running":[{"id":"` + run + `-2"`}},
+		{name: "the list of somebody else", method: "GET", path: "/v1/calls", token: other, status: 200, hasNot: []string{run + "-2"}},
 	})
 	if status := <-ended; status != http.StatusRequestTimeout {
 		t.Errorf("it ended with %d", status)

@@ -22,6 +22,8 @@ type Archive struct {
 	// Running returns a call of the process that has not ended, and what its client sent,
 	// if that will be kept; nil if the process carries out no calls.
 	Running func(id string) (e Entry, request []byte, ok bool)
+	// AllRunning returns all calls of the process that have not ended; nil as Running.
+	AllRunning func() []Entry
 	// Redact returns what takes the secrets out of a body. It returns the body without
 	// them and the rules that it broke.
 	Redact func(context.Context) (func([]byte) ([]byte, []string), error)
@@ -114,6 +116,20 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 		a.Log.Info("an administrator searched in what other clients sent and received", "clients", strings.Join(others, ", "), "reader", who.ClientID)
 	}
 	return list, err
+}
+
+// Unended returns the calls that have not ended and that the reader may see, the newest
+// first.
+func (a *Archive) Unended(ctx context.Context, who gateway.Identity) ([]Entry, error) {
+	q, err := a.limited(ctx, Query{}, who)
+	if err != nil || a.AllRunning == nil {
+		return nil, err
+	}
+	all := slices.DeleteFunc(a.AllRunning(), func(e Entry) bool {
+		return q.Caller != "" && q.Caller != e.Caller || e.Started.Before(q.Since)
+	})
+	slices.SortFunc(all, func(a, b Entry) int { return b.Started.Compare(a.Started) })
+	return all, nil
 }
 
 // Show returns a call that the reader may see, also one that has not ended.

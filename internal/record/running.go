@@ -61,11 +61,28 @@ func (r *Recorder) Running(id string) (e history.Entry, request []byte, ok bool)
 	}
 	found := *one
 	r.running.mu.Unlock()
-	e = found.entry
-	e.Outcome, e.Took = history.OutcomeRunning, time.Since(e.Started)
-	e.BytesIn, e.TokensIn = len(found.asked), tokens.Estimate(found.asked)
+	e = found.seen()
 	if k := r.keeper.keeping(); k.History != nil && k.Bodies(found.who) {
 		request = found.asked
 	}
 	return e, request, true
+}
+
+// AllRunning returns the calls that have not ended, in no order.
+func (r *Recorder) AllRunning() []history.Entry {
+	r.running.mu.Lock()
+	defer r.running.mu.Unlock()
+	all := make([]history.Entry, 0, len(r.running.calls))
+	for _, one := range r.running.calls {
+		all = append(all, one.seen())
+	}
+	return all
+}
+
+// seen returns the entry of the call as it is now.
+func (c *runningCall) seen() history.Entry {
+	e := c.entry
+	e.Outcome, e.Took = history.OutcomeRunning, time.Since(e.Started)
+	e.BytesIn, e.TokensIn = len(c.asked), tokens.Estimate(c.asked)
+	return e
 }

@@ -102,9 +102,12 @@ test("calls arrive live, run, fold and unfold", async ({ genkan, signedIn: page 
 	await expect(row(page, "echo")).toHaveCount(1);
 
 	// A row is there while the call runs, and ticks.
-	const running = genkan.call("fault__sleep", { ms: 3000 });
+	const running = genkan.call("fault__sleep", { ms: 6000 });
 	const sleep = row(page, "sleep");
 	await expect(sleep.getByRole("img", { name: "running" })).toBeVisible({ timeout: 2000 });
+	// So it is for who comes while it runs.
+	await page.reload();
+	await expect(sleep.getByRole("img", { name: "running" })).toBeVisible();
 	const ticks = () => sleep.getByRole("cell").nth(5).textContent();
 	const first = await ticks();
 	await expect.poll(ticks).not.toBe(first);

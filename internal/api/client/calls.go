@@ -57,11 +57,12 @@ type ListedCall struct {
 
 // CallList is a page of calls, the newest first.
 type CallList struct {
-	Calls         []ListedCall `json:"calls" doc:"The one that ended last comes first."`
-	Next          string       `json:"next,omitempty" doc:"The after of the next page, if there is more."`
-	Partial       bool         `json:"partial,omitempty" doc:"The search for text ran out of time; next goes on with it."`
-	SearchedUntil *time.Time   `json:"searchedUntil,omitempty" doc:"With partial: calls that ended later were searched."`
-	History       HistoryState `json:"history"`
+	Calls         []ListedCall  `json:"calls" doc:"The one that ended last comes first."`
+	Running       []CallStarted `json:"running,omitempty" doc:"The calls that have not ended, whatever the filters; of the first page only."`
+	Next          string        `json:"next,omitempty" doc:"The after of the next page, if there is more."`
+	Partial       bool          `json:"partial,omitempty" doc:"The search for text ran out of time; next goes on with it."`
+	SearchedUntil *time.Time    `json:"searchedUntil,omitempty" doc:"With partial: calls that ended later were searched."`
+	History       HistoryState  `json:"history"`
 }
 
 // HistoryState says what the call history keeps.

@@ -77,10 +77,14 @@ class Feed {
 		try {
 			const page = await this.ask(pageSize);
 			if (this.closed) return;
-			const running = [...this.calls.values()].filter((call) => call.outcome === undefined);
+			const before = this.calls;
+			const running = [...before.values()].filter((call) => call.outcome === undefined);
 			this.calls = new Map(running.map((call) => [call.id, call]));
 			this.boundary = 0;
 			this.take(page);
+			for (const call of page.running ?? [])
+				if (!before.has(call.id) && !this.calls.has(call.id) && mayShow(this.filters, call as Call))
+					this.put(call as Call);
 			this.ready = true;
 			this.error = undefined;
 		} catch (error) {
