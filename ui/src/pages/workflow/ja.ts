@@ -107,6 +107,8 @@ export default {
 		"設定に一致するものがサーバーにないため、呼び出しの記録がありません。",
 	"Nothing has such a name.": "該当する名前はありません。",
 	"nobody waits": "待たない",
+	"The call waits for this step. Otherwise the step could neither change nor refuse it.":
+		"呼び出しはこのノードを待ちます。待たなければ、呼び出しを変更することも拒否することもできません。",
 	ok: "成功",
 	failed: "失敗",
 	"took too long": "タイムアウト",

@@ -19,6 +19,7 @@ import {
 	outsOf,
 	remove,
 	type Setting,
+	withHook,
 } from "./definition";
 import { Cel, Patterns, Values, Whole } from "./fields";
 import { copyText, pasteText } from "./keys";
@@ -464,6 +465,7 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 	const template = templates.data?.templates.find(
 		(one) => one.hook && (hook.template === one.id || (!asScript && !hook.module && hook.script === one.hook.script)),
 	);
+	const mustWait = template?.hook?.blocking;
 	const put = (change: Partial<Hook>, group = "") =>
 		editNode(
 			node.id,
@@ -497,12 +499,20 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 				/>
 				<Select
 					aria-label={t("Whether the call waits")}
-					disabled={readOnly}
+					disabled={readOnly || (mustWait && hook.blocking)}
+					title={
+						mustWait
+							? t("The call waits for this step. Otherwise the step could neither change nor refuse it.")
+							: undefined
+					}
 					value={hook.blocking ? "wait" : "beside"}
-					onChange={(event) => put({ blocking: event.target.value === "wait" })}
+					onChange={(event) => {
+						const blocking = event.target.value === "wait";
+						edit((draft) => withHook(draft, node.id, { ...hook, blocking }));
+					}}
 				>
 					<option value="wait">{t("is waited for")}</option>
-					<option value="beside">{t("nobody waits")}</option>
+					{!(mustWait && hook.blocking) && <option value="beside">{t("nobody waits")}</option>}
 				</Select>
 				<Button look="quiet" size="small" aria-expanded={more} onClick={() => setMore(!more)}>
 					{t("More")}
@@ -517,12 +527,13 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 									const [from, id] = event.target.value.split(" ");
 									setAsScript(from === "");
 									const chosen = templates.data?.templates.find((one) => from === "template" && one.id === id);
+									if (chosen) {
+										const { module: _, template: __, script: ___, ...others } = hook;
+										edit((draft) => withHook(draft, node.id, { ...others, ...hookFrom(chosen) }));
+										return;
+									}
 									editNode(node.id, (data) => {
 										const { module: _, template: __, ...rest } = (data.hook ?? {}) as Hook;
-										if (chosen) {
-											const { script: _, ...others } = rest;
-											return { ...data, hook: { ...others, ...hookFrom(chosen) } };
-										}
 										if (from !== "module") return { ...data, hook: { script: template?.hook?.script ?? "", ...rest } };
 										const schema = modules.data?.hookModules.find((m) => m.id === id)?.params as Schema | undefined;
 										const params = rest.params ?? (schema && blank(schema));
