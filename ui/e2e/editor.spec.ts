@@ -529,6 +529,18 @@ test("a sample that no workflow has changed is preferred, and one that was chang
 		.click();
 	await expect(input.getByRole("note")).toHaveText(/already changed by “Redact all”/);
 	for (const one of redacting.workflows) await genkan.rest("DELETE", `/v1/workflows/${one.id}`);
+
+	// What only the record masks is told, and the rows say whose call it was.
+	await genkan.call("fault__echo", { text: "to postgres://app:hunter2secretpw@db/app" });
+	const { calls } = await genkan.rest<{ calls: { client: string }[] }>("GET", "/v1/calls?limit=1");
+	await page.reload();
+	await input.getByRole("button", { name: "change" }).click();
+	const masked = page.getByRole("dialog").getByRole("button", { name: /postgres/ });
+	await expect(masked).toContainText(calls[0]!.client.replace(/^local:/, ""));
+	await masked.click();
+	await expect(input.getByRole("note")).toHaveText(
+		"Masked in this record only, by the rule url-password. In a real call, the workflow gets the real value.",
+	);
 });
 
 test("the bar counts the tools that the sidebar counts, and notes do not cover it", async ({
@@ -776,7 +788,7 @@ test("a change in another tab is told, and nothing is lost", async ({ page, genk
 	await expect(node(page, "call")).toBeVisible();
 	await genkan.rest("PUT", "/v1/workflows/both?base=1", { ...plain("both"), name: "theirs" });
 	await page.getByRole("textbox", { name: "Name" }).fill("mine");
-	await expect(page.getByText(/changed elsewhere meanwhile/)).toBeVisible();
+	await expect(page.getByText(/Changed elsewhere meanwhile/)).toBeVisible();
 	await expect(page.getByRole("heading", { name: /mine/ })).toBeVisible();
 	await page.getByRole("button", { name: "Take theirs" }).click();
 	await expect(page.getByRole("heading", { name: /theirs/ })).toBeVisible();

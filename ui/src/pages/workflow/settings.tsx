@@ -2,6 +2,7 @@ import { AlertTriangle, Copy, MoreHorizontal, Plus, Spline, Trash2, X } from "lu
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { query } from "../../api/client";
 import { t } from "../../lang";
+import { aroundWord, workflowTypes } from "../../lang/terms";
 import { Button, Cap, Field, Input, Menu, Select, TextArea } from "../../ui";
 import { blank, type Schema, SchemaForm } from "../../ui/schemaform";
 import {
@@ -728,19 +729,14 @@ function WorkflowSettings() {
 						<Choice
 							value={draft.workflowType}
 							onChange={(workflowType) => put({ workflowType })}
-							options={{
-								"tools/call": t("calls of tools"),
-								"tools/list": t("the list of tools"),
-								"prompts/get": t("prompts"),
-								"resources/read": t("resources"),
-							}}
+							options={Object.fromEntries(workflowTypes.map((type) => [type, aroundWord(type)]))}
 						/>
 					</Field>
 					<Field label={t("Tools")}>
 						<Patterns
 							value={match.tools ?? []}
 							onChange={(value) => putMatch("tools", value)}
-							placeholder={t("all, or github__*, !github__get_*")}
+							placeholder={t("all, or github__*")}
 						/>
 					</Field>
 					<Field label={t("Servers")}>
@@ -777,7 +773,7 @@ function WorkflowSettings() {
 						<Choice
 							value={draft.mode ?? "enforce"}
 							onChange={(value) => put({ mode: value === "enforce" ? undefined : value })}
-							options={{ enforce: t("it acts"), shadow: t("shadow: it only watches") }}
+							options={{ enforce: t("it acts"), shadow: t("shadow: watches") }}
 						/>
 					</Field>
 				</div>
