@@ -536,7 +536,10 @@ test.describe("one call", () => {
 				{
 					id: "please",
 					type: "hook",
-					data: { hook: { blocking: true, script: 'context.request.params.arguments.text += ", please"' } },
+					data: {
+						label: "Say please",
+						hook: { blocking: true, script: 'context.request.params.arguments.text += ", please"' },
+					},
 				},
 				{ id: "call", type: "mcp-call" },
 				{ id: "end", type: "end" },
@@ -550,8 +553,12 @@ test.describe("one call", () => {
 		await genkan.rest("POST", "/v1/workflows/polite/enable", {});
 		await genkan.call("fault__echo", { text: "tea" });
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
+		// Steps have the names that the editor shows.
+		await expect(page.getByRole("link", { name: "Polite / Say please" })).toBeVisible();
 		await page.getByRole("tab", { name: /Changes per node/ }).click();
 		await expect(page).toHaveURL(/tab=changes/);
+		await expect(page.getByText("Say please", { exact: true })).toBeVisible();
+		await expect(page.getByText("Call the tool", { exact: true })).toBeVisible();
 		await expect(page.getByText("/request/params/arguments/text")).toBeVisible();
 		await expect(page.getByText("tea", { exact: true })).toBeVisible();
 		await expect(page.getByText("tea, please")).toBeVisible();
@@ -593,7 +600,7 @@ test.describe("one call", () => {
 		await row(page, "echo").getByRole("img", { name: "A workflow in shadow would have changed it" }).click();
 		// It ran beside the call, whose answer stayed.
 		await expect(page.getByText("Where the time went")).toBeVisible();
-		await expect(page.getByText("Loud / shout")).toHaveCount(0);
+		await expect(page.getByText(/^Loud \/ /)).toHaveCount(0);
 		await page.getByRole("tab", { name: /Changes per node/ }).click();
 		await expect(page.getByText("tea!", { exact: true })).toBeVisible();
 		await expect(page.getByText("tea", { exact: true })).toBeVisible();

@@ -354,6 +354,30 @@ test("an edge from an exit that leads on, dropped on nothing, puts the step in b
 	await expect.poll(() => edges(genkan, "between")).toEqual(["call end", "set call", "start set"]);
 });
 
+test("a step that nobody waits for moves beside the path, and back", async ({ signedIn: page, genkan }) => {
+	const hook = { id: "hook", type: "hook", data: { hook: { blocking: true, script: "1;" } } };
+	const drawn = plain("aside", [hook], [{ source: "hook", target: "end" }]);
+	drawn.edges[1] = { source: "call", target: "hook" };
+	await put(genkan, drawn);
+	await go(page, genkan, "workflows/aside");
+	await node(page, "hook").click();
+	const waits = page.getByRole("combobox", { name: "Whether the call waits" });
+	const inPath = ["call hook", "hook end", "start call"];
+	const beside = ["call end", "call hook", "start call"];
+	await waits.selectOption("nobody waits");
+	await expect.poll(() => edges(genkan, "aside")).toEqual(beside);
+	await expect(page.getByRole("button", { name: /problem/ })).toHaveCount(0);
+	await waits.selectOption("is waited for");
+	await expect.poll(() => edges(genkan, "aside")).toEqual(inPath);
+	await expect(page.getByRole("button", { name: /problem/ })).toHaveCount(0);
+	// Each is one step of undo.
+	await canvas(page).focus();
+	await page.keyboard.press("Control+z");
+	await expect.poll(() => edges(genkan, "aside")).toEqual(beside);
+	await page.keyboard.press("Control+z");
+	await expect.poll(() => edges(genkan, "aside")).toEqual(inPath);
+});
+
 test("a step of a template is added by keyboard, with a form and without a script", async ({
 	signedIn: page,
 	genkan,
@@ -373,6 +397,9 @@ test("a step of a template is added by keyboard, with a form and without a scrip
 	await expect.poll(() => edges(genkan, "ready")).toEqual(["call hook", "hook end", "start call"]);
 	const settings = page.getByRole("region", { name: "Settings" });
 	await expect(settings.getByRole("group", { name: "Parameters" })).toBeVisible();
+	// It would redact nothing if nobody waited for it.
+	await expect(settings.getByRole("combobox", { name: "Whether the call waits" })).toBeDisabled();
+	await expect(settings.getByRole("option", { name: "nobody waits" })).toHaveCount(0);
 	await expect(page.getByRole("textbox", { name: /Script of/ })).toHaveCount(0);
 	await page.keyboard.press("Control+Enter");
 	await expect(page.getByRole("region", { name: "Output" })).toContainText("[redacted:mail]");
@@ -502,6 +529,18 @@ test("a sample that no workflow has changed is preferred, and one that was chang
 		.click();
 	await expect(input.getByRole("note")).toHaveText(/already changed by “Redact all”/);
 	for (const one of redacting.workflows) await genkan.rest("DELETE", `/v1/workflows/${one.id}`);
+
+	// What only the record masks is told, and the rows say whose call it was.
+	await genkan.call("fault__echo", { text: "to postgres://app:hunter2secretpw@db/app" });
+	const { calls } = await genkan.rest<{ calls: { client: string }[] }>("GET", "/v1/calls?limit=1");
+	await page.reload();
+	await input.getByRole("button", { name: "change" }).click();
+	const masked = page.getByRole("dialog").getByRole("button", { name: /postgres/ });
+	await expect(masked).toContainText(calls[0]!.client.replace(/^local:/, ""));
+	await masked.click();
+	await expect(input.getByRole("note")).toHaveText(
+		"Masked in this record only, by the rule url-password. In a real call, the workflow gets the real value.",
+	);
 });
 
 test("the bar counts the tools that the sidebar counts, and notes do not cover it", async ({
@@ -749,7 +788,7 @@ test("a change in another tab is told, and nothing is lost", async ({ page, genk
 	await expect(node(page, "call")).toBeVisible();
 	await genkan.rest("PUT", "/v1/workflows/both?base=1", { ...plain("both"), name: "theirs" });
 	await page.getByRole("textbox", { name: "Name" }).fill("mine");
-	await expect(page.getByText(/changed elsewhere meanwhile/)).toBeVisible();
+	await expect(page.getByText(/Changed elsewhere meanwhile/)).toBeVisible();
 	await expect(page.getByRole("heading", { name: /mine/ })).toBeVisible();
 	await page.getByRole("button", { name: "Take theirs" }).click();
 	await expect(page.getByRole("heading", { name: /theirs/ })).toBeVisible();

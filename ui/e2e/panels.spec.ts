@@ -264,7 +264,7 @@ test("versions say their mode, and another mode is asked about", async ({ signed
 	await expect(panel.getByRole("button", { name: /^v3 active/ })).toBeVisible();
 
 	// A version that cannot run changes nothing.
-	await panel.getByRole("button", { name: /^v1 acts/ }).click();
+	await panel.getByRole("button", { name: /^v1 / }).click();
 	await panel.getByRole("button", { name: "Make it active now" }).click();
 	await expect(page.getByText(/cannot be enabled/)).toBeVisible();
 	expect(await versionsOf(genkan, "modes")).toEqual([3, 2, 1]);
@@ -288,7 +288,11 @@ test("versions say their mode, and another mode is asked about", async ({ signed
 	await expect(page.getByText("shadow: v5")).toBeVisible();
 	await expect(panel.getByRole("button", { name: /^v5 shadow/ })).toBeVisible();
 	expect(await echo(genkan, "modes secret")).toContain("secret");
-	await genkan.rest("POST", "/v1/workflows/modes/disable");
+
+	// What is stopped is not shown as if it ran.
+	await page.getByRole("button", { name: "Stop" }).click();
+	await expect(page.getByText("not running")).toBeVisible();
+	await expect(panel.getByRole("button", { name: /^v5 was active/ })).toBeVisible();
 });
 
 test("enabling warns of calls that would be refused because the workflow fails", async ({ signedIn: page, genkan }) => {

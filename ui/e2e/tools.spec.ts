@@ -46,6 +46,31 @@ test("a tool is tried with a form that its schema makes", async ({ signedIn: pag
 	await expect(page.getByRole("link", { name: "Server everything" })).toBeVisible();
 });
 
+test("a text that is no JSON calls nothing", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "tools/everything__get-sum");
+	await page.getByRole("tab", { name: "JSON" }).click();
+	const field = page.getByRole("textbox", { name: "Arguments" });
+	await field.fill('{"a": 1000, "b": 234}');
+	await field.fill('{"a": 1000, "b": ');
+	let asked = 0;
+	page.on("request", (request) => {
+		if (/\/v1\/tools\/(call|.*validate)/.test(request.url())) asked++;
+	});
+	for (const run of [
+		() => page.getByRole("button", { name: "Run" }).click(),
+		() => page.keyboard.press("Control+Enter"),
+	]) {
+		await run();
+		await expect(page.getByText("Nothing was called. Correct the JSON first.")).toBeVisible();
+		await expect(field).toBeFocused();
+	}
+	expect(asked).toBe(0);
+	await field.fill('{"a": 1000, "b": 235}');
+	await expect(page.getByText("Nothing was called")).toHaveCount(0);
+	await page.keyboard.press("Control+Enter");
+	await expect(page.getByText("1235")).toBeVisible();
+});
+
 test("what is said about a tool is found at once", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "tools/everything__echo?part=about");
 	await page.getByLabel("Description").fill("Parrots repeat what pirates say.");

@@ -106,6 +106,14 @@ test("the kill switch turns all workflows off, and on again", async ({ signedIn:
 	await page.getByRole("button", { name: "Turn them on" }).click();
 	await expect(page.getByRole("button", { name: "Kill switch" })).toBeVisible();
 	await expect(page.getByText("In force now: Redact secrets and personal data.")).toBeVisible();
+
+	// Other pages say that they are off, and turn them on as well.
+	await genkan.rest("PUT", "/v1/workflows/switch", { on: false });
+	await go(page, genkan, "tools");
+	await page.getByRole("button", { name: "Turn them on" }).click();
+	await expect(page.getByText("All workflows are off")).toHaveCount(0);
+	await expect(page.getByText("In force now: Redact secrets and personal data.")).toBeVisible();
+	expect(await genkan.rest("GET", "/v1/workflows/switch")).toMatchObject({ on: true });
 });
 
 const flow = (id: string, match: object, more: object = {}) => ({

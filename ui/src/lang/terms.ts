@@ -26,9 +26,18 @@ const terms = new Set([
 /** term is what a method of MCP or a type of node is called. */
 export const term = (name = ""): string => (terms.has(name) ? t(name) : name);
 
-/** stepName is what a step of a workflow is called: by its id, or in Japanese as in the editor. */
-export const stepName = ({ node, type = "" }: { node: string; type?: string }): string =>
-	currentLang() === "ja" && terms.has(type) ? t(type) : node;
+const around: Record<string, string> = {
+	"tools/call": /* t */ "calls of tools",
+	"tools/list": /* t */ "the list of tools",
+	"prompts/get": /* t */ "prompts",
+	"resources/read": /* t */ "resources",
+};
+
+/** workflowTypes are the methods of MCP that workflows run around. */
+export const workflowTypes = Object.keys(around);
+
+/** aroundWord says what a workflow of a type runs around. */
+export const aroundWord = (type: string): string => (around[type] ? t(around[type]) : type);
 
 const subjects: Record<string, string> = {
 	program: /* t */ "about the program",

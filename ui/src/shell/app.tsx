@@ -26,6 +26,7 @@ import { Mark } from "./mark";
 import { places, useServerTone } from "./nav";
 import { pages } from "./pages";
 import { Palette } from "./palette";
+import { useSwitch } from "./switch";
 import { chooseTheme, useTheme } from "./theme";
 
 const SessionContext = createContext<Session | null>(null);
@@ -284,13 +285,14 @@ function Offline() {
 function AllOff() {
 	const { admin } = useSession();
 	const { data } = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	const { turn, busy } = useSwitch(data?.workflows);
 	if (!data?.off) return null;
 	return (
 		<div role="status" className="flex flex-wrap items-center gap-x-3 bg-warn-soft px-7 py-2 text-warn">
 			<b className="font-medium">{t("All workflows are off: nothing is redacted, denied or hidden.")}</b>
-			<Link href="/workflows" className="underline underline-offset-4">
+			<Button size="small" busy={busy} onClick={() => turn(true)}>
 				{t("Turn them on")}
-			</Link>
+			</Button>
 		</div>
 	);
 }

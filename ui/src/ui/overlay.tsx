@@ -55,7 +55,7 @@ export function Dialog({
 					: cx("max-h-[88dvh] rounded-lg", size === "wide" ? "max-w-[920px]" : "max-w-[560px]"),
 			)}
 		>
-			<div className={cx("flex flex-col", side ? "h-full" : "max-h-[88dvh]")}>
+			<div className={cx("flex flex-col", side ? "h-full" : "max-h-[calc(88dvh-2px)]")}>
 				<header className="flex h-12 shrink-0 items-center justify-between border-line border-b pr-2 pl-5">
 					<h2 id={id} className="line text-base">
 						{title}

@@ -626,6 +626,11 @@ function Others({
 	);
 }
 
+/** notJSON is the first field below an element whose text is no JSON, so that its value is
+ * an earlier one. */
+export const notJSON = (around: HTMLElement | null): HTMLElement | null =>
+	around?.querySelector<HTMLElement>("[data-not-json]") ?? null;
+
 /** JSONText is a value that is written as JSON. */
 export function JSONText({
 	value,
@@ -647,6 +652,7 @@ export function JSONText({
 				placeholder="{ }"
 				value={text}
 				aria-invalid={wrong ? true : undefined}
+				data-not-json={wrong ? true : undefined}
 				onChange={(event) => {
 					setText(event.target.value);
 					try {

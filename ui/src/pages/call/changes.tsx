@@ -1,9 +1,9 @@
 import { Link } from "wouter";
 import type { S } from "@/api/client";
 import { t, took } from "@/lang";
-import { stepName } from "@/lang/terms";
 import { Cap, Card, Chip, cx, Empty, marked } from "@/ui";
 import { useWorkflowName } from "../calls/words";
+import { useStepName } from "./names";
 
 type Op = { op: string; path: string; from?: string; value?: unknown };
 
@@ -17,6 +17,7 @@ const worthShowing = (step: S["WorkflowStep"]) =>
 /** Changes shows what each node of each workflow did to the call and to its answer. */
 export function Changes({ call }: { call: S["CallDetails"] }) {
 	const workflowName = useWorkflowName();
+	const stepName = useStepName(call);
 	if (!call.workflows?.length)
 		return (
 			<Empty title={t("No workflow ran around this call.")}>
@@ -69,12 +70,9 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 									// biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
 									<li key={i} className="border-line border-b px-4 py-2.5 last:border-0">
 										<div className="flex items-center gap-2">
-											<span data-term className="font-medium" title={step.type}>
-												{stepName(step)}
+											<span data-term className="font-medium" title={step.node}>
+												{stepName(trace, step)}
 											</span>
-											{stepName(step) === step.node && step.type !== step.node && (
-												<span className="text-muted">{step.type}</span>
-											)}
 											<span
 												className={cx("text-xs", ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad")}
 											>

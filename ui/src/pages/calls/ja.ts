@@ -70,7 +70,10 @@ export default {
 	"{n} of them are up.": "そのうち {n} 台が稼働中です。",
 	"No editor on this machine has servers to import. Paste a command, a URL or any client's JSON.":
 		"このマシンのエディターには、取り込めるサーバーがありません。コマンド、URL、またはクライアントの JSON を貼り付けてください。",
-	"{names} is connected": "{names} をつなぎました",
+	"{names} are connected": "{names} をつなぎました",
+	"Connect your clients": "クライアントをつなぐ",
+	"Restart {name} if it was open, so that it reads its file again.":
+		"{name} を開いていた場合は、ファイルを読み直すように再起動してください。",
 	"Connect {name}": "{name} をつなぐ",
 	"Other clients": "ほかのクライアント",
 	"How to connect": "つなぎ方",

@@ -217,10 +217,14 @@ function Connect() {
 			state={connected.length > 0 ? "done" : "now"}
 			title={
 				connected.length > 0
-					? t("{names} is connected", { names: listed(connected.map((client) => client.title)) })
-					: first
-						? t("Connect {name}", { name: first.title })
-						: t("Connect a client")
+					? tn(connected.length, "{names} is connected", "{names} are connected", {
+							names: listed(connected.map((client) => client.title)),
+						})
+					: here.length > 1
+						? t("Connect your clients")
+						: first
+							? t("Connect {name}", { name: first.title })
+							: t("Connect a client")
 			}
 			actions={<LinkButton href="/clients">{first ? t("Other clients") : t("How to connect")}</LinkButton>}
 			below={
@@ -293,6 +297,11 @@ function Client({
 			<div className="min-w-40 flex-1">
 				<div className="font-medium">{client.title}</div>
 				<code className="block break-all text-muted text-xs">{path}</code>
+				{client.connected && (
+					<div className="text-muted text-xs">
+						{t("Restart {name} if it was open, so that it reads its file again.", { name: client.title })}
+					</div>
+				)}
 			</div>
 			{client.connected ? (
 				<Button size="small" busy={busy} onClick={() => void undo()}>

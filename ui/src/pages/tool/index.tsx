@@ -31,7 +31,7 @@ import {
 	TextArea,
 	Toggle,
 } from "@/ui";
-import { blank, fieldErrors, JSONText, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
+import { blank, fieldErrors, JSONText, notJSON, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
 
 const Markdown = lazy(() => import("@/ui/markdown"));
 const Result = lazy(() => import("@/ui/result"));
@@ -137,7 +137,13 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 /** Trial calls the tool with arguments from a form, and shows the answer. */
 function Trial({ tool }: { tool: S["Tool"] }) {
 	const schema = (tool.inputSchema ?? { type: "object" }) as Schema;
-	const [args, setArgs] = useState<unknown>(() => blank(schema) ?? {});
+	const [args, putArgs] = useState<unknown>(() => blank(schema) ?? {});
+	// A text that is no JSON is called with nothing: the arguments are earlier ones.
+	const [refused, refuse] = useState(false);
+	const setArgs = (value: unknown) => {
+		putArgs(value);
+		refuse(false);
+	};
 	const [way, setWay] = useState<"form" | "json">("form");
 	const [form, setForm] = useState(0);
 	const [asking, ask] = useState(false);
@@ -155,9 +161,16 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 		running.current = new AbortController();
 		call.mutate({ body: { name: tool.name, parameters: args }, signal: running.current.signal });
 	};
+	const readable = () => {
+		const field = notJSON(around.current);
+		refuse(field !== null);
+		field?.focus();
+		return field === null;
+	};
 	const start = () => (annotations?.destructiveHint && !annotations.readOnlyHint ? ask(true) : run());
 	// What does not fit is no call, so it is not among the failed ones.
 	const validate = () =>
+		readable() &&
 		check.mutate(
 			{ params: { path: { name: tool.name } }, body: { parameters: args } },
 			{ onSuccess: start, onError: () => call.reset() },
@@ -187,7 +200,10 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 							{ id: "json", title: "JSON" },
 						]}
 						current={way}
-						onChange={setWay}
+						onChange={(way) => {
+							setWay(way);
+							refuse(false);
+						}}
 					/>
 					<span className="flex gap-2">
 						{tool.examples.map((example) => (
@@ -204,6 +220,11 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 						<Field label={t("Arguments")}>
 							<JSONText key={form} rows={14} value={args} onChange={(value) => setArgs(value ?? {})} />
 						</Field>
+					)}
+					{refused && (
+						<p role="alert" className="mt-2 text-bad">
+							{t("Nothing was called. Correct the JSON first.")}
+						</p>
 					)}
 				</div>
 				<div className="flex items-center gap-3 border-line border-t px-4 py-3">
@@ -271,7 +292,7 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 									className="mt-2"
 									size="small"
 									title={t("A workflow may fill in or change arguments before they are checked.")}
-									onClick={start}
+									onClick={() => readable() && start()}
 								>
 									{t("Call it anyway")}
 								</Button>

@@ -6,6 +6,7 @@ export default {
 	"How to write the arguments": "引数の書き方",
 	Example: "例",
 	Arguments: "引数",
+	"Nothing was called. Correct the JSON first.": "ツールは呼び出していません。先に JSON を直してください。",
 	"Try it": "試す",
 	Run: "実行",
 	Answer: "応答",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { add, newDefinition, placeFor, replacedBy } from "./definition";
+import { add, newDefinition, nodeOf, placeFor, replacedBy, withHook } from "./definition";
 
 const draft = newDefinition("w", "w");
 const [toCall, toEnd] = draft.edges as [(typeof draft.edges)[0], (typeof draft.edges)[0]];
@@ -30,4 +30,29 @@ test("a step from an exit that leads on comes in between, unless nothing can fol
 		add(draft, type, {}, { at: { x: 0, y: 0 }, from })[0].edges.map((e) => `${e.source} ${e.target}`);
 	expect(lines("set")).toEqual(["call end", "start set", "set call"]);
 	expect(lines("end")).toEqual(["call end", "start end-2"]);
+});
+
+test("a step that nobody waits for moves beside the path, and back into it", () => {
+	const lines = (d: typeof draft) => d.edges.map((e) => `${e.source} ${e.sourceHandle ?? "out"} ${e.target}`).sort();
+	const [waited, id] = add(draft, "hook", { hook: { blocking: true } }, { edge: toEnd });
+	const inPath = ["call out hook", "hook out end", "start out call"];
+	expect(lines(waited)).toEqual(inPath);
+	const beside = withHook(waited, id, { blocking: false });
+	expect(lines(beside)).toEqual(["call out end", "call out hook", "start out call"]);
+	expect(nodeOf(beside, id)!.position!.y).toBeGreaterThan(nodeOf(waited, id)!.position!.y);
+	const again = withHook(beside, id, { blocking: true });
+	expect(lines(again)).toEqual(inPath);
+	expect(nodeOf(again, id)!.position).toEqual(nodeOf(waited, id)!.position);
+	// A way out for failures is gone; what ran beside the step stays beside the path.
+	const [more, other] = add(waited, "hook", { hook: { blocking: false } }, { after: id });
+	const failing = { ...more, edges: [...more.edges, { source: id, sourceHandle: "error", target: "end" }] };
+	expect(lines(withHook(failing, id, { blocking: false }))).toEqual([
+		"call out end",
+		"call out hook",
+		`call out ${other}`,
+		"start out call",
+	]);
+	// Which step follows is not clear, so no edge changes.
+	const both = { ...beside, edges: [...beside.edges, { source: "start", target: id }] };
+	expect(lines(withHook(both, id, { blocking: true }))).toEqual(lines(both));
 });

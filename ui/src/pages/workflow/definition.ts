@@ -237,11 +237,22 @@ export type Place =
 export const column = 272;
 export const rowHeight = 120;
 
+const at = (node: Node | undefined): Point => node?.position ?? { x: 0, y: 0 };
+
+/** roomIn is the place for a node on an edge, and the nodes with those behind it moved. */
+function roomIn(draft: Definition, edge: Edge): [Node[], Point] {
+	const [source, target] = [nodeOf(draft, edge.source), nodeOf(draft, edge.target)];
+	const behind = descendants(draft, edge.target);
+	const shift = Math.max(0, at(source).x + 2 * column - at(target).x);
+	const moved = (n: Node): Node =>
+		shift > 0 && behind.has(n.id) && n.position ? { ...n, position: { ...n.position, x: n.position.x + shift } } : n;
+	return [draft.nodes.map(moved), { x: at(target).x + shift - column, y: at(target).y }];
+}
+
 /** add puts a node into a draft. It returns the draft and the id of the node. */
 export function add(draft: Definition, type: string, data: Data, place: Place): [Definition, string] {
 	const id = freeID(draft, type === "mcp-call" ? "call" : type);
 	const node: Node = { id, type, data: structuredClone(data), position: { x: 0, y: 0 } };
-	const at = (node: Node | undefined): Point => node?.position ?? { x: 0, y: 0 };
 	let { nodes, edges } = draft;
 	const beside = isDetached(node);
 	const link = (source: string, way: string, target: string): Edge => ({
@@ -266,20 +277,13 @@ export function add(draft: Definition, type: string, data: Data, place: Place): 
 		edges = [...edges, link(before.id, way, id)];
 	} else if ("edge" in place) {
 		const { edge } = place;
-		const [source, target] = [nodeOf(draft, edge.source), nodeOf(draft, edge.target)];
+		const source = nodeOf(draft, edge.source);
 		const way = wayOf(source, edge);
 		if (beside) {
 			node.position = { x: at(source).x + column, y: at(source).y + rowHeight };
 			edges = [...edges, link(edge.source, way, id)];
 		} else {
-			// What follows makes room.
-			const behind = descendants(draft, edge.target);
-			const shift = Math.max(0, at(source).x + 2 * column - at(target).x);
-			if (shift > 0)
-				nodes = nodes.map((n) =>
-					behind.has(n.id) && n.position ? { ...n, position: { ...n.position, x: n.position.x + shift } } : n,
-				);
-			node.position = { x: at(target).x + shift - column, y: at(target).y };
+			[nodes, node.position] = roomIn(draft, edge);
 			const way2 = outsOf(node)[0];
 			edges = edges.map((e) => (e === edge ? link(edge.source, way, id) : e));
 			if (way2) edges = [...edges, link(id, way2, edge.target)];
@@ -371,6 +375,46 @@ export function remove(draft: Definition, ids: string[]): Definition {
 	}
 	return out;
 }
+
+/** withHook is a draft in which a node has another hook. If the call no longer waits for it,
+ * the node moves beside the path, whose edges close; if the call waits again, the node moves
+ * into the path. */
+export function withHook(draft: Definition, id: string, hook: Hook): Definition {
+	const was = nodeOf(draft, id);
+	if (!was) return draft;
+	const node: Node = { ...was, data: { ...was.data, hook } };
+	const put = (nodes: Node[], position = was.position) =>
+		nodes.map((n) => (n.id === id ? { ...node, ...(position && { position }) } : n));
+	if (isDetached(node) === isDetached(was)) return { ...draft, nodes: put(draft.nodes) };
+	const before = entering(draft, id);
+	const onFrom = (from: Edge) => next(draft, from.source, wayOf(nodeOf(draft, from.source), from));
+
+	if (isDetached(node)) {
+		// What followed the node by its exit follows those before it. Its way out for a failure is gone.
+		const on = leaving(draft, id).filter((edge) => wayOf(was, edge) === "out" && edge.target !== id);
+		const edges = draft.edges.filter((edge) => edge.source !== id);
+		for (const from of before)
+			for (const { target } of on) {
+				const edge = clean({ ...from, id: undefined, target });
+				if (target !== from.source && !edges.some((e) => edgeKey({ ...e, id: undefined }) === edgeKey(edge)))
+					edges.push(edge);
+			}
+		const others = draft.nodes.filter((n) => n.id !== id);
+		return { ...draft, nodes: put(draft.nodes, was.position && freeSpot(others, below(was.position))), edges };
+	}
+
+	// Which step follows is clear if all exits that lead to the node lead on to the same one.
+	const on = before.map(onFrom);
+	const [first] = on;
+	if (!first || on.some((edge) => edge?.target !== first.target)) return { ...draft, nodes: put(draft.nodes) };
+	const [nodes, position] = roomIn(draft, first);
+	const edges = draft.edges.filter((edge) => !on.includes(edge));
+	edges.push({ source: id, target: first.target });
+	const others = nodes.filter((n) => n.id !== id);
+	return { ...draft, nodes: put(nodes, freeSpot(others, position)), edges };
+}
+
+const below = ({ x, y }: Point): Point => ({ x, y: y + rowHeight });
 
 const clean = (edge: Edge): Edge => {
 	if ("id" in edge && edge.id === undefined) {

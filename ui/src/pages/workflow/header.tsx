@@ -60,6 +60,7 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 					{t("Stop")}
 				</Button>
 			</div>
+			<Conflict />
 		</header>
 	);
 }
@@ -69,7 +70,7 @@ async function stop(): Promise<void> {
 	const { id, info } = editor();
 	const version = info?.runningVersion;
 	const { data } = await api.POST("/v1/workflows/{id}/disable", { params: { path: { id } } });
-	setEditor({ info: data! });
+	setEditor({ info: data!, stopped: version });
 	refresh("/v1/workflows");
 	say(
 		t("Stopped. Calls go through without this workflow."),
@@ -92,29 +93,8 @@ function Saved() {
 	const readOnly = useEditor((s) => s.readOnly);
 	const runs = useEditor((s) => s.draft === s.saved && s.info?.runningVersion === s.base);
 	const isStored = useEditor((s) => s.base > 0);
-	const [busy, setBusy] = useState(false);
-	const act = (what: () => Promise<void>) => {
-		setBusy(true);
-		what()
-			.catch(complain)
-			.finally(() => setBusy(false));
-	};
 	if (readOnly === "file") return <Chip>{t("kept in a file: it is changed there")}</Chip>;
-	if (saving.state === "conflict")
-		return (
-			<span role="alert" className="flex min-w-0 shrink! flex-wrap items-center gap-2 text-warn">
-				<Chip tone="warn" title={String((saving.error as Error)?.message ?? "")}>
-					<AlertTriangle />
-					{t("changed elsewhere meanwhile; your draft is here and not saved")}
-				</Chip>
-				<Button size="small" busy={busy} onClick={() => act(keepMine)}>
-					{t("Keep mine")}
-				</Button>
-				<Button size="small" busy={busy} onClick={() => act(takeTheirs)}>
-					{t("Take theirs")}
-				</Button>
-			</span>
-		);
+	if (saving.state === "conflict") return null;
 	if (saving.state === "failed")
 		return (
 			<Chip tone="bad" role="alert" title={String((saving.error as Error)?.message ?? "")}>
@@ -134,6 +114,33 @@ function Saved() {
 							? t("draft, saved {time}", { time: clock(saving.at).replace(/:\d\d$/, "") })
 							: t("saved")}
 		</Chip>
+	);
+}
+
+/** Conflict says on a line of its own that another tab or person has changed the workflow. */
+function Conflict() {
+	const saving = useEditor((s) => s.saving);
+	const [busy, setBusy] = useState(false);
+	const act = (what: () => Promise<void>) => {
+		setBusy(true);
+		what()
+			.catch(complain)
+			.finally(() => setBusy(false));
+	};
+	if (saving.state !== "conflict") return null;
+	return (
+		<div role="alert" className="flex basis-full flex-wrap items-center gap-2 text-warn">
+			<AlertTriangle aria-hidden className="size-4 shrink-0" />
+			<span title={String((saving.error as Error)?.message ?? "")}>
+				{t("Changed elsewhere meanwhile. Your draft is here, and is not saved.")}
+			</span>
+			<Button size="small" busy={busy} onClick={() => act(keepMine)}>
+				{t("Keep mine")}
+			</Button>
+			<Button size="small" busy={busy} onClick={() => act(takeTheirs)}>
+				{t("Take theirs")}
+			</Button>
+		</div>
 	);
 }
 

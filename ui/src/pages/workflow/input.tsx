@@ -3,8 +3,8 @@ import { Fragment, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { query, type S } from "../../api/client";
 import { clock, list, t } from "../../lang";
-import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, say } from "../../ui";
-import { Effect, outcomeTone, outcomeWord, toolName } from "../calls/words";
+import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, rulesIn, say } from "../../ui";
+import { clientName, Effect, outcomeTone, outcomeWord, toolName } from "../calls/words";
 import { insertInto } from "./code-insert";
 import { casesOf, nodeOf } from "./definition";
 import { comparison, type Picked, pathType, pickInto } from "./fields";
@@ -39,6 +39,7 @@ export function InputPane() {
 				</Button>
 			</Cap>
 			{sample && <Changed sample={sample} />}
+			{sample && <Masked sample={sample} />}
 			{shown ? (
 				<div
 					className="min-h-0 flex-1 overflow-auto px-4 py-3"
@@ -73,6 +74,22 @@ function Changed({ sample }: { sample: S["CallDetails"] }) {
 		<p role="note" className="shrink-0 border-line border-b bg-warn-soft px-4 py-2 text-warn text-xs">
 			{t("This call was already changed by {names}. What that redacted or removed is not in the sample.", {
 				names: list(names.map((name) => t("“{name}”", { name }))),
+			})}
+		</p>
+	);
+}
+
+/** Masked says that the record masks values of the sample: workflows see the real ones. */
+function Masked({ sample }: { sample: S["CallDetails"] }) {
+	const rules = useMemo(() => {
+		const found = rulesIn(JSON.stringify([sample.request?.json, sample.response?.json]));
+		return found.filter((rule) => sample.redacted.includes(rule));
+	}, [sample]);
+	if (rules.length === 0) return null;
+	return (
+		<p role="note" className="shrink-0 border-line border-b bg-sunken px-4 py-2 text-muted text-xs">
+			{t("Masked in this record only, by the rule {rules}. In a real call, the workflow gets the real value.", {
+				rules: list(rules),
 			})}
 		</p>
 	);
@@ -247,9 +264,12 @@ function ChooseCall({ onClose }: { onClose: () => void }) {
 									<button
 										type="button"
 										onClick={() => void choose(call.id)}
-										className="grid w-full grid-cols-[72px_minmax(0,1fr)_minmax(0,1.6fr)_112px] items-center gap-3 max-sm:grid-cols-[72px_minmax(0,1fr)_96px] rounded-md px-2 py-1.5 text-left hover:bg-sunken focus-visible:-outline-offset-2"
+										className="grid w-full grid-cols-[72px_minmax(0,0.7fr)_minmax(0,1.2fr)_minmax(0,1.5fr)_112px] items-center gap-3 max-sm:grid-cols-[72px_minmax(0,1fr)_96px] rounded-md px-2 py-1.5 text-left hover:bg-sunken focus-visible:-outline-offset-2"
 									>
 										<span className="tabular text-faint text-xs">{clock(call.startedAt)}</span>
+										<span className="line text-muted max-sm:hidden" title={call.program || call.client}>
+											{clientName(call)}
+										</span>
 										<span className="line font-medium" title={call.tool}>
 											{call.server && <span className="font-normal text-muted">{call.server} / </span>}
 											{toolName(call)}

@@ -1,7 +1,7 @@
 export default {
 	"Drawing of the workflow": "ワークフローの図",
 	"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Escape leaves.":
-		"矢印キーでノードを移動、Tab で追加、C で接続、F2 で名前の変更、Delete で削除、Escape で図から離れます。",
+		"矢印キーでノード間を移動、Tab で追加、C で接続、F2 で名前の変更、Delete で削除、Escape で図から離れます。",
 	"The whole drawing": "図の全体",
 	Redo: "やり直す",
 	"Lays the drawing out anew": "図を並べ直します",
@@ -45,8 +45,8 @@ export default {
 	Stop: "停止",
 	"Stopped. Calls go through without this workflow.": "停止しました。呼び出しはこのワークフローを通りません。",
 	"kept in a file: it is changed there": "ファイルで管理しています（変更はファイルで行います）",
-	"changed elsewhere meanwhile; your draft is here and not saved":
-		"別の場所で変更されました。この下書きは保存されていません",
+	"Changed elsewhere meanwhile. Your draft is here, and is not saved.":
+		"別の場所で変更されました。この下書きは保存されていません。",
 	"Keep mine": "自分の下書きを使う",
 	"Take theirs": "相手の変更を使う",
 	"not saved, trying again": "未保存（再試行しています）",
@@ -98,6 +98,8 @@ export default {
 	"from a template": "テンプレートから",
 	"not stored yet": "未保存",
 	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
+	"Masked in this record only, by the rule {rules}. In a real call, the workflow gets the real value.":
+		"この記録の中だけで、ルール {rules} によって伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
 	"This call was already changed by {names}. What that redacted or removed is not in the sample.":
 		"この呼び出しは {names} がすでに変更しています。伏せたり除いたりした内容は、このサンプルにはありません。",
 	"“{name}”": "「{name}」",
@@ -107,6 +109,8 @@ export default {
 		"設定に一致するものがサーバーにないため、呼び出しの記録がありません。",
 	"Nothing has such a name.": "該当する名前はありません。",
 	"nobody waits": "待たない",
+	"The call waits for this step. Otherwise the step could neither change nor refuse it.":
+		"呼び出しはこのノードを待ちます。待たなければ、呼び出しを変更することも拒否することもできません。",
 	ok: "成功",
 	failed: "失敗",
 	"took too long": "タイムアウト",
@@ -229,7 +233,7 @@ export default {
 	"the list of tools": "ツールの一覧",
 	prompts: "プロンプト",
 	resources: "リソース",
-	"all, or github__*, !github__get_*": "すべて（例：github__*）",
+	"all, or github__*": "すべて（例：github__*）",
 	all: "すべて",
 	"Only if": "条件（CEL）",
 	"If the workflow fails": "ワークフローが失敗したら",
@@ -237,7 +241,7 @@ export default {
 	"the call passes": "呼び出しを通す",
 	Mode: "モード",
 	"it acts": "適用する",
-	"shadow: it only watches": "シャドー（記録のみ）",
+	"shadow: watches": "シャドー（記録のみ）",
 	"Variables (vars) as JSON": "変数（vars、JSON）",
 	"Limits as JSON": "制限（JSON）",
 	"From {source} to {target}": "{source} から {target} へ",
@@ -251,7 +255,7 @@ export default {
 	"It runs at once, as a new version.": "新しいバージョンとしてすぐに動きます。",
 	"Make it active now": "すぐに稼働させる",
 	shadow: "シャドー",
-	acts: "適用",
+	"was active": "停止前のバージョン",
 	"Make version {version} the draft?": "バージョン {version} を下書きにしますか？",
 	"Version {version} is in shadow mode, and the draft is not. What runs now stays.":
 		"モードが変わります。今の下書きは「適用する」、バージョン {version} はシャドーです。稼働中のバージョンは変わりません。",

@@ -2,6 +2,7 @@ import { AlertTriangle, Copy, MoreHorizontal, Plus, Spline, Trash2, X } from "lu
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { query } from "../../api/client";
 import { t } from "../../lang";
+import { aroundWord, workflowTypes } from "../../lang/terms";
 import { Button, Cap, Field, Input, Menu, Select, TextArea } from "../../ui";
 import { blank, type Schema, SchemaForm } from "../../ui/schemaform";
 import {
@@ -19,6 +20,7 @@ import {
 	outsOf,
 	remove,
 	type Setting,
+	withHook,
 } from "./definition";
 import { Cel, Patterns, Values, Whole } from "./fields";
 import { copyText, pasteText } from "./keys";
@@ -464,6 +466,7 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 	const template = templates.data?.templates.find(
 		(one) => one.hook && (hook.template === one.id || (!asScript && !hook.module && hook.script === one.hook.script)),
 	);
+	const mustWait = template?.hook?.blocking;
 	const put = (change: Partial<Hook>, group = "") =>
 		editNode(
 			node.id,
@@ -497,12 +500,20 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 				/>
 				<Select
 					aria-label={t("Whether the call waits")}
-					disabled={readOnly}
+					disabled={readOnly || (mustWait && hook.blocking)}
+					title={
+						mustWait
+							? t("The call waits for this step. Otherwise the step could neither change nor refuse it.")
+							: undefined
+					}
 					value={hook.blocking ? "wait" : "beside"}
-					onChange={(event) => put({ blocking: event.target.value === "wait" })}
+					onChange={(event) => {
+						const blocking = event.target.value === "wait";
+						edit((draft) => withHook(draft, node.id, { ...hook, blocking }));
+					}}
 				>
 					<option value="wait">{t("is waited for")}</option>
-					<option value="beside">{t("nobody waits")}</option>
+					{!(mustWait && hook.blocking) && <option value="beside">{t("nobody waits")}</option>}
 				</Select>
 				<Button look="quiet" size="small" aria-expanded={more} onClick={() => setMore(!more)}>
 					{t("More")}
@@ -517,12 +528,13 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 									const [from, id] = event.target.value.split(" ");
 									setAsScript(from === "");
 									const chosen = templates.data?.templates.find((one) => from === "template" && one.id === id);
+									if (chosen) {
+										const { module: _, template: __, script: ___, ...others } = hook;
+										edit((draft) => withHook(draft, node.id, { ...others, ...hookFrom(chosen) }));
+										return;
+									}
 									editNode(node.id, (data) => {
 										const { module: _, template: __, ...rest } = (data.hook ?? {}) as Hook;
-										if (chosen) {
-											const { script: _, ...others } = rest;
-											return { ...data, hook: { ...others, ...hookFrom(chosen) } };
-										}
 										if (from !== "module") return { ...data, hook: { script: template?.hook?.script ?? "", ...rest } };
 										const schema = modules.data?.hookModules.find((m) => m.id === id)?.params as Schema | undefined;
 										const params = rest.params ?? (schema && blank(schema));
@@ -717,19 +729,14 @@ function WorkflowSettings() {
 						<Choice
 							value={draft.workflowType}
 							onChange={(workflowType) => put({ workflowType })}
-							options={{
-								"tools/call": t("calls of tools"),
-								"tools/list": t("the list of tools"),
-								"prompts/get": t("prompts"),
-								"resources/read": t("resources"),
-							}}
+							options={Object.fromEntries(workflowTypes.map((type) => [type, aroundWord(type)]))}
 						/>
 					</Field>
 					<Field label={t("Tools")}>
 						<Patterns
 							value={match.tools ?? []}
 							onChange={(value) => putMatch("tools", value)}
-							placeholder={t("all, or github__*, !github__get_*")}
+							placeholder={t("all, or github__*")}
 						/>
 					</Field>
 					<Field label={t("Servers")}>
@@ -766,7 +773,7 @@ function WorkflowSettings() {
 						<Choice
 							value={draft.mode ?? "enforce"}
 							onChange={(value) => put({ mode: value === "enforce" ? undefined : value })}
-							options={{ enforce: t("it acts"), shadow: t("shadow: it only watches") }}
+							options={{ enforce: t("it acts"), shadow: t("shadow: watches") }}
 						/>
 					</Field>
 				</div>

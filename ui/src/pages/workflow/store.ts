@@ -36,6 +36,8 @@ export type Editor = {
 	saving: Saving;
 	/** What the server says of the workflow: source, running version and so on. */
 	info: S["Workflow"] | null;
+	/** The version that ran until it was stopped here. */
+	stopped?: number;
 	/** Why the draft cannot be changed: file, narrow, or nothing. */
 	readOnly: "file" | "narrow" | null;
 	selected: string[];
@@ -70,6 +72,7 @@ export const useEditor = create<Editor>()(
 			base: 0,
 			saving: { state: "saved" },
 			info: null,
+			stopped: undefined,
 			readOnly: null,
 			selected: [],
 			renaming: null,

@@ -2,10 +2,11 @@ import { Ban, Download, Plus, Power, Upload, Workflow as WorkflowIcon } from "lu
 import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { query, refresh, root, type S } from "@/api/client";
-import { ago, list, t, tn, whole } from "@/lang";
-import { term } from "@/lang/terms";
+import { ago, t, tn, whole } from "@/lang";
+import { aroundWord } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/app";
+import { useSwitch } from "@/shell/switch";
 import {
 	Button,
 	Chip,
@@ -146,7 +147,7 @@ export default function Workflows() {
 			wide: true,
 			cell: (workflow) => (
 				<span data-term className="text-muted" title={workflow.workflowType}>
-					{term(workflow.workflowType)}
+					{aroundWord(workflow.workflowType)}
 				</span>
 			),
 		},
@@ -315,9 +316,6 @@ export default function Workflows() {
 	);
 }
 
-// How many workflows a note names.
-const most = 5;
-
 /** Written is a text that counts when it is chosen or left, not while it is written. */
 function Written({
 	label,
@@ -355,33 +353,12 @@ function Written({
  * safe: then it says what is in force. */
 function KillSwitch({ off, workflows }: { off: boolean; workflows: S["Workflow"][] }) {
 	const [asking, ask] = useState(false);
-	const flip = query.useMutation("put", "/v1/workflows/switch");
-	const turn = (on: boolean) =>
-		flip.mutate(
-			{ body: { on } },
-			{
-				onError: complain,
-				onSuccess: () => {
-					ask(false);
-					refresh("/v1/workflows", "/v1/workflows/switch");
-					if (!on) return;
-					const acting = workflows.filter((one) => one.enabled && one.mode !== "shadow");
-					const names = list(acting.slice(0, most).map((one) => one.name));
-					say(
-						acting.length === 0
-							? t("Workflows are on again. None of them is enabled.")
-							: acting.length <= most
-								? t("Workflows are on again. In force now: {names}.", { names })
-								: t("Workflows are on again. In force now: {names} and {n} more.", { names, n: acting.length - most }),
-					);
-				},
-			},
-		);
+	const { turn, busy } = useSwitch(workflows);
 	if (off)
 		return (
 			<span className="flex items-center gap-2">
 				<Chip tone="bad">{t("All workflows are off")}</Chip>
-				<Button busy={flip.isPending} onClick={() => turn(true)}>
+				<Button busy={busy} onClick={() => turn(true)}>
 					<Power />
 					{t("Turn them on")}
 				</Button>
@@ -398,9 +375,9 @@ function KillSwitch({ off, workflows }: { off: boolean; workflows: S["Workflow"]
 					title={t("Turn all workflows off?")}
 					action={t("Turn them off")}
 					danger
-					busy={flip.isPending}
+					busy={busy}
 					onClose={() => ask(false)}
-					onConfirm={() => turn(false)}
+					onConfirm={() => turn(false, () => ask(false))}
 				>
 					{t(
 						"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Runs that have begun go on.",

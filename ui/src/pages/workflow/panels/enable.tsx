@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { api, Failure, query, refresh, type S } from "../../../api/client";
 import { between, list, number, t, tn, took } from "../../../lang";
-import { term } from "../../../lang/terms";
+import { aroundWord } from "../../../lang/terms";
 import { Button, Card, cx, messageOf, Spinner, say } from "../../../ui";
 import { enableVersion } from "../header";
 import { edit, editor, setEditor, useEditor } from "../store";
@@ -107,7 +107,9 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			{parts.length > 0 && (
 				<label className="flex items-center gap-2">
 					<input type="checkbox" checked={together} onChange={(event) => setTogether(event.target.checked)} />
-					{t("also what its template made for {types}", { types: list(parts.map((one) => term(one.workflowType))) })}
+					{t("also what its template made for {types}", {
+						types: list(parts.map((one) => aroundWord(one.workflowType))),
+					})}
 				</label>
 			)}
 			<Button

@@ -17,6 +17,8 @@ import { save } from "../sync";
 export function Versions({ onClose }: { onClose: () => void }) {
 	const id = useEditor((s) => s.id);
 	const base = useEditor((s) => s.base);
+	const running = useEditor((s) => s.info?.runningVersion);
+	const stopped = useEditor((s) => (s.info?.enabled ? undefined : s.stopped));
 	const [search, setSearch] = useAddress();
 	const shown = Number(search.get("version")) || null;
 	const versions = query.useQuery("get", "/v1/workflows/{id}/versions", { params: { path: { id } } }, { staleTime: 0 });
@@ -61,15 +63,16 @@ export function Versions({ onClose }: { onClose: () => void }) {
 										)}
 									>
 										<b className="tabular">v{v.version}</b>
-										{v.running && (
+										{v.version === running && (
 											<Chip tone={v.mode === "shadow" ? "accent" : "ok"}>
 												<Dot tone={v.mode === "shadow" ? "accent" : "ok"} />
 												{v.mode === "shadow" ? t("shadow") : t("active")}
 											</Chip>
 										)}
-										{i === 0 && !v.running && <Chip>{t("draft")}</Chip>}
-										{!v.running && (
-											<span className="text-muted text-xs">{v.mode === "shadow" ? t("shadow") : t("acts")}</span>
+										{v.version === stopped && <Chip>{t("was active")}</Chip>}
+										{i === 0 && v.version !== running && <Chip>{t("draft")}</Chip>}
+										{v.version !== running && v.mode === "shadow" && (
+											<span className="text-muted text-xs">{t("shadow")}</span>
 										)}
 										{counts.has(v.version) && (
 											<span className="text-faint text-xs" title={t("Of the last calls around which workflows ran.")}>

@@ -1,0 +1,26 @@
+import { useQueries } from "@tanstack/react-query";
+import { query, type S } from "@/api/client";
+import { useSession } from "@/shell/app";
+import { type Definition, nameOf, nodeOf } from "../workflow/definition";
+
+/** useStepName finds what the editor calls a step of a workflow that ran around a call. */
+export function useStepName(call: S["CallDetails"]): (trace: S["WorkflowTrace"], step: S["WorkflowStep"]) => string {
+	const { admin } = useSession();
+	const { data } = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	const traces = (call.workflows ?? []).filter((trace) => data?.workflows.some((one) => one.id === trace.workflow));
+	const keyOf = (trace: S["WorkflowTrace"]) => `${trace.workflow} ${trace.version}`;
+	const asked = [...new Map(traces.map((trace) => [keyOf(trace), trace])).values()];
+	const known = useQueries({
+		queries: asked.map(({ workflow, version }) => ({
+			...query.queryOptions("get", "/v1/workflows/{id}", { params: { path: { id: workflow }, query: { version } } }),
+			retry: false,
+		})),
+	});
+	return (trace, { node: id, type }) => {
+		const at = asked.findIndex((one) => keyOf(one) === keyOf(trace));
+		const definition = known[at]?.data?.definition as unknown as Definition | undefined;
+		const node = definition && nodeOf(definition, id);
+		if (node) return nameOf(node);
+		return type ? nameOf({ id, type, data: { hook: { blocking: true } } }) : id;
+	};
+}
