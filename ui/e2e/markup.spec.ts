@@ -1,5 +1,6 @@
 import type { Page } from "@playwright/test";
 import { expect, type Genkan, go, telling, test } from "./genkan";
+import { idle } from "./pages";
 
 // What others name and say is text, wherever it is shown.
 const evil = (n: number) => `<img src=x${n} onerror=alert(${n})>`;
@@ -141,6 +142,7 @@ test("a tool named <img onerror> and all else that others write is text on every
 	await open("charts", tool.replace("evil__", ""));
 	await open("clients");
 	for (const part of ["", "/history", "/learned", "/doctor"]) await open(`settings${part}`);
+	await idle(page);
 	await page.keyboard.press("Control+k");
 	await page.getByRole("combobox").fill("onerror");
 	await expect(page.getByRole("option").first()).toBeVisible();

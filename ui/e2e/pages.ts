@@ -82,7 +82,12 @@ export async function fill(genkan: Genkan): Promise<Place[]> {
 		{ name: "tool", path: "tools/everything__get-sum" },
 		{ name: "tool, schema", path: "tools/everything__get-sum?part=schema" },
 		{ name: "tool, about", path: "tools/everything__get-sum?part=about" },
-		{ name: "tool, run", path: "tools/fault__crash", open: press("Run") },
+		{
+			name: "tool, run",
+			path: "tools/fault__crash",
+			// It asks after its input was checked.
+			open: (page) => press("Run")(page).then(() => page.getByRole("dialog").waitFor()),
+		},
 		{ name: "workflows", path: "workflows" },
 		{ name: "workflows, templates", path: "workflows?template=all" },
 		{ name: "workflows, template", path: "workflows?template=deny-argument" },
@@ -117,4 +122,9 @@ export async function fill(genkan: Genkan): Promise<Place[]> {
 export async function settled(page: Page): Promise<void> {
 	await page.getByRole("main").getByRole("heading").first().waitFor();
 	await page.waitForFunction(() => !document.querySelector("main [role=status][aria-label=Loading], [aria-busy=true]"));
+	await idle(page);
 }
+
+/** idle waits until the page has done what it had to do, such as listening for keys. */
+export const idle = (page: Page): Promise<unknown> =>
+	page.evaluate(() => new Promise((done) => requestIdleCallback(() => done(true))));
