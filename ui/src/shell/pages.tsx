@@ -44,10 +44,9 @@ export async function fetchPage(path: string): Promise<void> {
 		.catch(() => {});
 }
 
-/** fetchPages fetches all pages, one after the other, when the browser has time. */
+/** fetchPages fetches all pages, one after the other, once the first one is there. */
 export function fetchPages(): void {
-	const soon = window.requestIdleCallback ?? setTimeout;
-	soon(async () => {
+	setTimeout(async () => {
 		for (const { fetch } of pages) await fetch().catch(() => {});
-	});
+	}, 2000);
 }
