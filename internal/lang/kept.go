@@ -10,9 +10,9 @@ import (
 	"unicode"
 )
 
-// Kept says a text in this language that was kept in English, such as the error of a call
-// in the history. It finds the format that the text was made of. A text of others, which
-// has no format, stays as it is.
+// Kept translates a text that was stored in English, such as the error of a call in the
+// history. It finds the format and the values that the text was made of. A text without a
+// format of Genkan is returned unchanged.
 func (l Language) Kept(text string) string {
 	if l == English {
 		return text
@@ -21,10 +21,10 @@ func (l Language) Kept(text string) string {
 }
 
 const (
-	// deepestText is how deep texts are in one another.
+	// deepestText is how many levels of nested texts are translated.
 	deepestText = 3
-	// leastLetters is how many letters a format has by which a text is recognized.
-	// Shorter ones fit the words of others.
+	// leastLetters is how many letters a format needs to recognize a text. Shorter
+	// formats match texts of servers by chance.
 	leastLetters = 8
 )
 
@@ -47,11 +47,11 @@ func (l Language) kept(text string, depth int) string {
 		values[i] = l.kept(value, depth-1)
 	}
 	next := 0
-	return place.ReplaceAllStringFunc(l.translate(best.format), func(verb string) string {
+	return placeholder.ReplaceAllStringFunc(l.translate(best.format), func(verb string) string {
 		if verb == "%%" {
 			return "%"
 		}
-		if m := place.FindStringSubmatch(verb); m[1] != "" {
+		if m := placeholder.FindStringSubmatch(verb); m[1] != "" {
 			next, _ = strconv.Atoi(m[1])
 			next--
 		}
@@ -60,27 +60,27 @@ func (l Language) kept(text string, depth int) string {
 	})
 }
 
-// place is a place of a format; the first group is the number of its value, the second
-// its verb.
-var place = regexp.MustCompile(`%[-+# 0]*\d*(?:\.\d+)?(?:\[(\d+)\])?([a-zA-Z%])`)
+// placeholder matches a placeholder of a format. Its groups are the index of the value and
+// the verb.
+var placeholder = regexp.MustCompile(`%[-+# 0]*\d*(?:\.\d+)?(?:\[(\d+)\])?([a-zA-Z%])`)
 
 // pattern finds the values in a text that was made of a format.
 type pattern struct {
 	format string
-	// literals are what is before, between and behind the places, and verbs the verbs
-	// of the places.
+	// literals are the texts around the placeholders, and verbs the placeholders' verbs.
 	literals []string
 	verbs    []byte
 }
 
-// patterns returns those of the formats that have values and that can be told from
-// others, the longest first. Places side by side cannot be told apart.
+// patterns returns the patterns of all formats that have values and enough letters, the
+// longest first. It leaves out formats with adjacent placeholders, whose values cannot be
+// told apart.
 var patterns = sync.OnceValue(func() (all []pattern) { //nolint:gochecknoglobals // constant
 	for _, table := range japanese {
 		for format := range table {
 			p := pattern{format: format, literals: []string{""}}
 			rest := format
-			for at := place.FindStringSubmatchIndex(rest); at != nil; at = place.FindStringSubmatchIndex(rest) {
+			for at := placeholder.FindStringSubmatchIndex(rest); at != nil; at = placeholder.FindStringSubmatchIndex(rest) {
 				last := &p.literals[len(p.literals)-1]
 				*last += rest[:at[0]]
 				if verb := rest[at[4]]; verb == '%' {
@@ -110,7 +110,7 @@ var patterns = sync.OnceValue(func() (all []pattern) { //nolint:gochecknoglobals
 	return all
 })
 
-// match returns the values that a text has in the places of the format.
+// match returns the values of the placeholders in a text.
 func (p *pattern) match(text string) (values []string, ok bool) {
 	rest, ok := strings.CutPrefix(text, p.literals[0])
 	if !ok || !strings.HasSuffix(rest, p.literals[len(p.literals)-1]) {

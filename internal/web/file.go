@@ -35,7 +35,7 @@ type file struct {
 	prepared func() prepared
 }
 
-// prepared is what the content of a file is needed for.
+// prepared is what is computed from the content of a file.
 type prepared struct {
 	id     string // hash of the content
 	packed []byte // the compressed content; nil if compression gains nothing
