@@ -45,7 +45,7 @@ install: build ## Put genkan into ~/.local/bin
 # where it cannot be built. Most tests wait for processes, so more of them run at
 # once than there are cores. SQLite, translated from C, is compiled without the
 # race detector, which doubles its time and looks for mistakes that are not ours.
-# Usually so are libraries that compute and share nothing. The linker keeps one
+# So are libraries that compute and share nothing, unless RACED=all. The linker keeps one
 # instance of a generic function. Theirs of sync.Map would hide what orders the
 # goroutines of others, so encoding/json, which uses it, is compiled without inlining.
 # Nor may atomics of such a library order accesses to its maps or slices: the runtime
@@ -53,10 +53,11 @@ install: build ## Put genkan into ~/.local/bin
 # collected less often; script workers and the servers behind genkan do not inherit that.
 # Left alone, the detector also waits for a second before each program ends. Vet is
 # left to check-vet. TESTFLAGS: make test TESTFLAGS='-run TestX -v'.
-# GENKAN_TESTS=full runs the counts that find rare mistakes, as make check does.
+# GENKAN_TESTS=full runs the counts that find rare mistakes; make check adds RACED=all.
 # Full counts load a machine so much that fewer packages run at once.
-RACE     = -race $(UNRACED:%=-gcflags=%=-race=false) $(if $(filter full,$(GENKAN_TESTS)),,'-gcflags=encoding/json=-race=false -l')
-UNRACED  = modernc.org/... $(if $(filter full,$(GENKAN_TESTS)),,compress/... crypto/internal/fips140/... \
+RACED   ?=
+RACE     = -race $(UNRACED:%=-gcflags=%=-race=false) $(if $(RACED),,'-gcflags=encoding/json=-race=false -l')
+UNRACED  = modernc.org/... $(if $(RACED),,compress/... crypto/internal/fips140/... \
 	go/ast go/parser go/scanner hash/... regexp/... strconv unicode/... golang.org/x/crypto/... golang.org/x/text/... \
 	github.com/antlr4-go/... github.com/dop251/... github.com/evanw/esbuild/internal/js_... github.com/go-sourcemap/... \
 	github.com/goccy/... github.com/google/go-cmp/... github.com/santhosh-tekuri/... github.com/tiktoken-go/...)
@@ -66,7 +67,7 @@ test: ## Run all tests with the race detector, and some of the web UI where ther
 	$(MAKE) --no-print-directory test-ui $(if $(filter full,$(GENKAN_TESTS)),,ARGS='--grep @quick --reporter dot') || status=1; exit $$status
 
 test-go:
-	@set -- $(RACE); export GORACE=atexit_sleep_ms=10 $(if $(filter full,$(GENKAN_TESTS)),,GOGC=$${GOGC:-400}); \
+	@set -- $(RACE); export GORACE=atexit_sleep_ms=10 $(if $(RACED),,GOGC=$${GOGC:-400}); \
 	if ! $(GO) build -race runtime/cgo >/dev/null 2>&1; then \
 		set --; \
 		echo '************************************************************************'; \
@@ -84,7 +85,9 @@ test-go:
 # The pages of the web UI. Their build is committed, so that Go alone builds Genkan;
 # these targets need Node.js 20, and the tests in a browser need Chromium.
 # ARGS: make test-ui ARGS='calls -g folds'.
-CHROMIUM ?= $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+# Chromium without a window of its own (Debian: chromium-headless-shell) needs two thirds of
+# the time of the whole browser, and is preferred.
+CHROMIUM ?= $(shell command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome)
 NPM       = npm --prefix ui --no-audit --no-fund
 
 ui/node_modules: ui/package-lock.json
@@ -124,7 +127,7 @@ check: ## All that a change must pass: format, vet, lint, modules, platforms, ge
 	@before=$$($(tree)); \
 	for step in check-fmt check-vet lint check-tidy check-cross check-generated check-ui test check-harnesses; do \
 		echo "==> $$step"; \
-		GENKAN_TESTS=full $(MAKE) --no-print-directory $$step || { echo "==> $$step failed" >&2; exit 1; }; \
+		GENKAN_TESTS=full $(MAKE) --no-print-directory RACED=all $$step || { echo "==> $$step failed" >&2; exit 1; }; \
 	done; \
 	after=$$($(tree)); \
 	if [ "$$before" != "$$after" ]; then \

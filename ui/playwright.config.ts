@@ -7,7 +7,7 @@ export default defineConfig({
 	outputDir: "node_modules/.e2e",
 	timeout: 120_000,
 	expect: { timeout: 20_000 },
-	workers: 2,
+	workers: 3, // on two cores: a page often waits
 	retries: process.env.GENKAN_TESTS === "full" ? 1 : 0, // those that pass then are listed as flaky
 	reporter: [["list"]],
 	globalSetup: "./e2e/build.ts",

@@ -88,7 +88,7 @@ func TestWorkflows(t *testing.T) {
 		{method: "POST", path: "/v1/workflows/validate", body: `null`, status: 400},
 		{method: "POST", path: "/v1/workflows/validate", body: `{"id":"a","id":"b"}`, status: 400, has: []string{"stands twice"}},
 		{method: "PUT", path: "/v1/workflows/x", body: `{"name":"half"}`, status: 200, has: []string{`"id":"x"`, `"reason":"the workflow has no start node"`}},
-		{method: "POST", path: "/v1/workflows/x/enable", body: `{"force":true}`, status: 400, has: []string{"cannot be enabled", "no start node"}},
+		{method: "POST", path: "/v1/workflows/x/enable", body: `{"force":true}`, status: 400, has: []string{"cannot run", "no start node"}},
 		{method: "GET", path: "/v1/workflows", status: 200, has: []string{`"problemCount":2`}},
 		{method: "PUT", path: "/v1/workflows/a@b", body: `{}`, status: 400, has: []string{"cannot be an id"}},
 		{method: "PUT", path: "/v1/workflows/import", body: `{}`, status: 405},

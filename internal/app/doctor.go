@@ -14,7 +14,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/reception"
 	"genkan/internal/registry"
-	"genkan/internal/setup"
+	"genkan/internal/signin"
 )
 
 // Checkup returns the options of a checkup of a data directory. The caller adds how
@@ -42,7 +42,7 @@ func Checkup(opt Options) checkup.Options {
 		AdminTokenFile: AdminTokenFile(opt.DataDir), Database: databaseFile(opt.DataDir), IndexDir: KnowledgeIndex(opt.DataDir),
 		ImportsFile: filepath.Join(opt.DataDir, "imports.json"),
 		Backups:     clients.Backups{Dir: filepath.Join(opt.DataDir, "backups"), Vault: vault},
-		Vault:       vault, Private: []string{clients.BackupPrefix, setup.TokenPrefix},
+		Vault:       vault, SecretPrefix: registry.SecretPrefix, SignInPrefix: signin.VaultPrefix,
 	}
 }
 

@@ -44,8 +44,9 @@ type Options struct {
 	AdminTokenFile, Database, IndexDir, ImportsFile string
 	Backups                                         clients.Backups
 	Vault                                           Vault
-	// Private are the prefixes of secrets that genkan keeps for itself.
-	Private []string
+	// SecretPrefix and SignInPrefix begin the vault's names of what is counted. Genkan
+	// keeps more there for itself.
+	SecretPrefix, SignInPrefix string
 	// Join finds the running genkan. If none runs and servers are enabled, it starts
 	// one.
 	Join func(ctx context.Context, enabled bool) Joined
@@ -239,10 +240,15 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 		d.Place = gateway.Textf("%s", err.Error())
 	}
 	names, err := k.Vault.Names(ctx, "")
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return slices.ContainsFunc(k.Private, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
-	})
-	d.Secrets, d.Key = len(names), k.Vault.KeyPlace()
+	for _, name := range names {
+		switch {
+		case strings.HasPrefix(name, k.SecretPrefix):
+			d.Secrets++
+		case strings.HasPrefix(name, k.SignInPrefix):
+			d.SignIns++
+		}
+	}
+	d.Key = k.Vault.KeyPlace()
 	if err != nil {
 		d.VaultProblem = gateway.Textf("%s", gateway.AsError(err))
 	}

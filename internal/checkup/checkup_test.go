@@ -40,9 +40,9 @@ func options(t *testing.T, yaml string) checkup.Options {
 		},
 		AdminTokenFile: filepath.Join(dir, "admin-token"), Database: filepath.Join(dir, "genkan.db"),
 		IndexDir: filepath.Join(dir, "index"), ImportsFile: filepath.Join(dir, "imports.json"),
-		Backups: clients.Backups{Dir: filepath.Join(dir, "backups")}, Vault: vault{"github", "backup/1"},
-		Private: []string{"backup/"},
-		Join:    func(context.Context, bool) checkup.Joined { return checkup.Joined{} },
+		Backups: clients.Backups{Dir: filepath.Join(dir, "backups")}, Vault: vault{"secret/GITHUB", "backup/1"},
+		SecretPrefix: "secret/", SignInPrefix: "signin/",
+		Join: func(context.Context, bool) checkup.Joined { return checkup.Joined{} },
 	}
 }
 

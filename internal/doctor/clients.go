@@ -261,7 +261,7 @@ func (e *examination) started(c *Client) {
 				e.say(Note, gateway.Textf("the entry %s in %s does not say who starts genkan, so it is not known when it was last seen", l.Name, f.Path)).
 					run(e.again(c, f, l)).advise(gateway.Textf("or add --client %s to its arguments", c.Name))
 			case l.LastSeen.IsZero():
-				e.say(Note, gateway.Textf("it comes as %s, and was never seen", l.Client)).
+				e.say(Note, gateway.Textf("it has not started genkan yet (as %s)", l.Client)).
 					advise(gateway.Textf("restart %s, so that it reads its file again", c.Title))
 			case l.LastBy != "":
 				e.say(OK, gateway.Textf("it comes as %s; last seen %s as %s", l.Client, Local(l.LastSeen), l.LastBy)).at(l.LastSeen)
@@ -288,7 +288,7 @@ func (c *Client) LastSeen() (at time.Time, by string) {
 func (e *examination) lastSeen(c *Client, l *Lead) {
 	switch {
 	case l.LastSeen.IsZero():
-		e.say(Note, gateway.Textf("it has the token %s, and was never seen", l.TokenName)).
+		e.say(Note, gateway.Textf("it has not connected yet with its token %s", l.TokenName)).
 			advise(gateway.Textf("restart %s, so that it reads its file again", c.Title))
 	case l.LastBy != "":
 		e.say(OK, gateway.Textf("it has the token %s; last seen %s as %s", l.TokenName, Local(l.LastSeen), l.LastBy)).at(l.LastSeen)

@@ -177,7 +177,7 @@ func TestFindings(t *testing.T) {
 			lead(func(l *doctor.Lead) {
 				*l = doctor.Lead{Name: "github", Command: "genkan", Found: true, Client: "cursor", Followed: true}
 			}),
-			[]string{"note client/cursor: it comes as cursor, and was never seen > restart Cursor, so that it reads its file again"},
+			[]string{"note client/cursor: it has not started genkan yet (as cursor) > restart Cursor, so that it reads its file again"},
 		},
 		"started by nobody in particular": {
 			lead(func(l *doctor.Lead) { *l = doctor.Lead{Name: "github", Command: "genkan", Found: true, Followed: true} }),
@@ -617,7 +617,7 @@ func TestFindings(t *testing.T) {
 		"nobody could be asked": {lead(func(l *doctor.Lead) { l.Token = doctor.TokenUnknown }), nil},
 		"never seen": {
 			lead(func(l *doctor.Lead) { l.LastSeen = time.Time{} }),
-			[]string{"note client/cursor: it has the token cursor, and was never seen > restart Cursor, so that it reads its file again"},
+			[]string{"note client/cursor: it has not connected yet with its token cursor > restart Cursor, so that it reads its file again"},
 		},
 		"too many tools": {
 			func(f *doctor.Facts) { f.Clients[0].Tools = 41 },

@@ -96,9 +96,10 @@ type Data struct {
 	// Free is how many bytes the disk has left; negative when unknown.
 	Free int64
 	// Key is where the key of the stored secrets is: keyring, file, or empty if
-	// there are none. Secrets is their number.
+	// there are none. Secrets and SignIns are their numbers.
 	Key          string
 	Secrets      int
+	SignIns      int
 	VaultProblem gateway.Text
 	// ImportsProblem is why the record of imports cannot be read.
 	ImportsProblem gateway.Text

@@ -17,7 +17,7 @@ import (
 	"genkan/internal/testkit"
 )
 
-var kills = flag.Int("crash.cycles", testkit.Count(2, 40), "how often a process is killed while it writes the history")
+var kills = flag.Int("crash.cycles", testkit.Count(2, 10), "how often a process is killed while it writes the history")
 
 // writerEnv names the folder that this process is to write to until it is killed.
 const writerEnv = "GENKAN_TEST_HISTORY"

@@ -129,7 +129,7 @@ func (s *Sessions) Redeem(ctx context.Context, text string) (gateway.Identity, g
 	used, ok := s.useCode(sha256.Sum256([]byte(text)))
 	if !ok {
 		return gateway.Identity{}, "", gateway.Errorf(gateway.CodeUnauthenticated,
-			"this link was used already, or is older than %d minutes; `genkan ui` makes a new one", int(CodeLife.Minutes()))
+			"this link does not work: it was used already, is older than %d minutes, or is not complete; `genkan ui` makes a new one", int(CodeLife.Minutes()))
 	}
 	id, secret, err := s.begin(ctx, s.tokens.admin)
 	if err != nil {

@@ -166,8 +166,8 @@ func TestMistakesInFiles(t *testing.T) {
 		"an id":        {strings.Replace(good, `"w"`, `"a/b"`, 1), `w.json: "a/b" cannot be an id`},
 		"no id":        {"{}", `w.json: "" cannot be an id`},
 		"tests":        {strings.Replace(good, `"nodes"`, `"tests":{},"nodes"`, 1), "w.json, line 2: its tests cannot be read"},
-		"a script":     {strings.Replace(good, "return {", "return {{", 1), `w.json, line 5: workflow "w" cannot be enabled: node "hook", line 1`},
-		"the graph":    {strings.Replace(good, `"start"}`, `"begin"}`, 1), `w.json, line 3: workflow "w" cannot be enabled: node "start": there is no node type "begin"`},
+		"a script":     {strings.Replace(good, "return {", "return {{", 1), `w.json, line 5: workflow "w" cannot run: node "hook", line 1`},
+		"the graph":    {strings.Replace(good, `"start"}`, `"begin"}`, 1), `w.json, line 3: workflow "w" cannot run: node "start": there is no node type "begin"`},
 		"too large":    {good + strings.Repeat(" ", largestDefinition), "w.json: it is too large: a file may have 4 MB"},
 	} {
 		f.write(t, "w.json", good)
@@ -202,7 +202,7 @@ func TestFileThatIsBrokenFromTheStart(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
 	f.write(t, "w.json", strings.Replace(denying("w", "x", `"match":{"tools":["*__do"]},`), `"script":`, `"module":"m","script":`, 1))
-	if got := f.read(t); !strings.Contains(got, `w.json, line 5: workflow "w" cannot be enabled: node "hook": there is no hook module "m"`) {
+	if got := f.read(t); !strings.Contains(got, `w.json, line 5: workflow "w" cannot run: node "hook": there is no hook module "m"`) {
 		t.Error(got)
 	}
 	f.says(t, "denied: workflow")

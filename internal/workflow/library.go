@@ -319,7 +319,7 @@ func Invalid(id string, problems []Problem) *gateway.Error {
 	for _, p := range problems {
 		texts.Each = append(texts.Each, p.Text())
 	}
-	return gateway.Errorf(gateway.CodeInvalid, "workflow %q cannot be enabled: %s", id, texts)
+	return gateway.Errorf(gateway.CodeInvalid, "workflow %q cannot run: %s", id, texts)
 }
 
 // Validate returns what keeps a definition from being enabled, with the modules that are

@@ -66,7 +66,7 @@ func TestDraftsVersionsAndRollback(t *testing.T) {
 	broken := answers("three")
 	broken.Edges = nil
 	save(broken, 2) // a draft may be invalid
-	wantError(t, l.Enable(ctx, "w", 3), gateway.CodeInvalid, `workflow "w" cannot be enabled: node "start": nothing follows it; every path must reach an end; node "hook"`)
+	wantError(t, l.Enable(ctx, "w", 3), gateway.CodeInvalid, `workflow "w" cannot run: node "start": nothing follows it; every path must reach an end; node "hook"`)
 	says("two")
 	if s, err := l.Rollback(ctx, "w", 1); err != nil || s.Version != 4 || s.Running != 4 || s.CreatedAt == 0 {
 		t.Errorf("%+v, %v", s, err)

@@ -32,7 +32,21 @@ type Action struct {
 	// OnError says what happens if Run fails: fail, continue or branch. Empty is
 	// branch for a node with an edge from its handle error, and else fail.
 	OnError string
+	// Side says on which side of the call it must stand.
+	Side Side
 }
+
+// Side is the side of the call on which a node works.
+type Side uint8
+
+// The sides.
+const (
+	AnySide Side = iota
+	// BeforeCall is that of nodes that refuse or change a call.
+	BeforeCall
+	// BehindCall is that of nodes that need the answer.
+	BehindCall
+)
 
 // Role is the place of a node in the graph.
 type Role uint8
@@ -86,6 +100,8 @@ type TemplateHook struct {
 	// Blocking is set if the script changes or refuses calls, so that beside the path it
 	// would do nothing.
 	Blocking bool
+	// Side is where it must stand.
+	Side Side
 }
 
 func (e *Environment) types() map[string]NodeType {

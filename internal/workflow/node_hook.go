@@ -34,6 +34,7 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 	}
 	source, params := data.Hook.Script, data.Hook.Params
 	var hosts []string
+	var side Side
 	if id := data.Hook.Template; id != "" {
 		var found TemplateHook
 		err := error(gateway.Errorf(gateway.CodeNotFound, "there is no template %q", gateway.Short(id)))
@@ -46,7 +47,7 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 		if found.Blocking && !data.Hook.Blocking {
 			b.Problem("its template %q changes or refuses calls, so the call must wait for it: blocking must be true", gateway.Short(id))
 		}
-		source, params, hosts = found.Script, found.Params, found.Hosts
+		source, params, hosts, side = found.Script, found.Params, found.Hosts, found.Side
 	}
 	if ref := data.Hook.Module; ref != "" {
 		found := false
@@ -59,9 +60,9 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 	}
 	h := &hook{node: n.ID, program: b.Script(source), params: params, hosts: hosts, partial: data.Hook.Partial}
 	if !data.Hook.Blocking {
-		return Action{Role: RoleDetached, Run: h.run}
+		return Action{Role: RoleDetached, Run: h.run, Side: side}
 	}
-	return Action{Run: h.run, OnError: data.Hook.OnError}
+	return Action{Run: h.run, OnError: data.Hook.OnError, Side: side}
 }
 
 // wrong reports an error, field by field where it says more than one.

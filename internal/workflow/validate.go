@@ -48,7 +48,7 @@ func (b *Builder) degrees(g *graph, s *step) {
 	case s.Role == RoleEnd && out > 0:
 		b.Problem("an edge leaves it; nothing comes after an end")
 	case s.Role == RoleDetached && out > 0:
-		b.Problem("an edge leaves it; nothing can wait for a hook that is not blocking")
+		b.Problem("an edge leaves it; nothing can follow a hook that nobody waits for (blocking is false)")
 	}
 	known := append(slices.Clone(s.ways()), append(slices.Clone(s.Optional), handleError)...)
 	for _, e := range g.leaving[s.id] {
@@ -120,7 +120,8 @@ func (b *Builder) reach(g *graph, start *step) {
 	}
 }
 
-// calls reports calls that come after another call on the same path.
+// calls reports calls that come after another call on the same path, and nodes that
+// stand on the wrong side of the call.
 func (b *Builder) calls(s *step, called bool, seen map[visit]bool) {
 	if seen[visit{s, called}] {
 		return
@@ -131,9 +132,39 @@ func (b *Builder) calls(s *step, called bool, seen map[visit]bool) {
 		b.Problem("it is the second “%s” on its path; a call is sent once", gateway.Textf("Call the tool"))
 		return
 	}
-	for _, next := range s.next {
-		b.calls(next, called || s.Role == RoleCall, seen)
+	b.side(s, s, called)
+	called = called || s.Role == RoleCall
+	for _, beside := range s.beside {
+		for _, detached := range beside {
+			b.side(detached, s, called)
+		}
 	}
+	for _, next := range s.next {
+		b.calls(next, called, seen)
+	}
+}
+
+// side reports a node on the wrong side of the call. at is the node itself, or the one
+// that it runs beside.
+func (b *Builder) side(s, at *step, called bool) {
+	b.node = b.definition.node(s.id)
+	switch {
+	case s.Side == BeforeCall && called:
+		b.Problem("it refuses or changes a call, so it must stand before “%s”", gateway.Textf("Call the tool"))
+	case s.Side == BehindCall && !called && leadsToCall(at, map[*step]bool{}):
+		b.Problem("it needs the answer, so it must stand behind “%s”", gateway.Textf("Call the tool"))
+	}
+}
+
+// leadsToCall reports whether a path from a node comes to a call.
+func leadsToCall(s *step, seen map[*step]bool) bool {
+	seen[s] = true
+	for _, next := range s.next {
+		if next.Role == RoleCall || !seen[next] && leadsToCall(next, seen) {
+			return true
+		}
+	}
+	return false
 }
 
 // name is what editors call a node: its label, or its kind.

@@ -41,7 +41,7 @@ func TestProblems(t *testing.T) {
 		"a path without an end":           {"start → mcp → hook", nil, []string{`node "hook": nothing follows it; every path must reach an end`}},
 		"only a hook that is not awaited": {"start → beside", nil, []string{`node "start": nothing follows it; every path must reach an end`}},
 		"after an end":                    {"start → mcp → end → end2", nil, []string{`node "end": an edge leaves it; nothing comes after an end`}},
-		"after what nobody waits for":     {"start → mcp → end\nstart → beside → end2", nil, []string{`node "beside": an edge leaves it; nothing can wait for a hook that is not blocking`}},
+		"after what nobody waits for":     {"start → mcp → end\nstart → beside → end2", nil, []string{`node "beside": an edge leaves it; nothing can follow a hook that nobody waits for (blocking is false)`}},
 		"two calls on a path":             {"start → mcp → hook → mcp2 → end", nil, []string{`node "mcp2": it is the second “Call the tool” on its path; a call is sent once`}},
 		"a condition without else":        {"start → condition\ncondition -a→ mcp → end\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{`node "condition": nothing follows its exit “else”; every path must reach an end`}},
 		"a condition with other handles": {"start → condition\ncondition -b→ mcp → end\ncondition -else→ mcp2 → end2\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{

@@ -191,6 +191,9 @@ test("a step that is not allowed is red while an edge is drawn to it, and a loop
 	await expect(page.getByRole("alert")).toContainText("End: 2 edges lead to it; only one may");
 	const [reason, drawing] = [(await page.getByRole("alert").boundingBox())!, (await canvas(page).boundingBox())!];
 	expect(reason.x + reason.width).toBeLessThanOrEqual(drawing.x + drawing.width);
+	await page.getByRole("button", { name: "Add another end for it" }).click();
+	await expect(page.getByText("End", { exact: true })).toHaveCount(2);
+	await page.keyboard.press("ControlOrMeta+z");
 
 	// C offers nothing that would be refused.
 	await page.keyboard.press("Escape");

@@ -170,8 +170,8 @@ export const telling = (told: Told) => ({
 	env: { TOLD: JSON.stringify(told) },
 });
 
-/** test has a Genkan with real servers, and a page that is signed in to it. Whatever a page
- * complains about fails the test. */
+/** test has a Genkan with real servers, and an empty page that is signed in to it. Whatever
+ * a page complains about fails the test. */
 export const test = base.extend<
 	{
 		genkan: Genkan;
@@ -224,8 +224,6 @@ export const test = base.extend<
 	signedIn: async ({ page, genkan }, use) => {
 		await genkan.ready();
 		await genkan.signIn(page);
-		await page.goto(genkan.ui);
-		await expect(page.getByRole("navigation")).toBeVisible();
 		await use(page);
 	},
 });

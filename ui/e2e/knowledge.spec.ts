@@ -289,7 +289,7 @@ test("Japanese is shown as Japanese: statuses, broken lines, snippets", async ({
 		status: "In Progress",
 		content: "## 置き場所\n\n玄関の鍵は\nマットの下にあります。",
 	});
-	await page.evaluate(() => localStorage.setItem("genkan.lang", "ja"));
+	await page.addInitScript(() => localStorage.setItem("genkan.lang", "ja"));
 	await go(page, genkan, "knowledge/notes-1");
 	await expect(page.locator(".prose p")).toHaveText("玄関の鍵はマットの下にあります。");
 	await expect(page.getByRole("article").getByText("進行中")).toBeVisible();

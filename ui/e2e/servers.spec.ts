@@ -221,6 +221,7 @@ test.describe("servers that need something", () => {
 	});
 
 	test("one that is down says why, and what to do", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "calls");
 		await expect(page.getByText(/broken is down: .*faultserver/)).toBeVisible();
 		await go(page, genkan, "servers/broken");
 		await expect(page.getByText("Down", { exact: true })).toBeVisible();

@@ -194,7 +194,10 @@ test.describe("large answers", () => {
 
 	test("the palette finds a setting by its words; budgets in force are shown with their keys", async ({
 		signedIn: page,
+		genkan,
 	}) => {
+		await go(page, genkan, "calls");
+		await expect(page.getByRole("navigation")).toBeVisible();
 		await page.keyboard.press("Control+k");
 		await page.getByRole("combobox").fill("せってい");
 		await expect(page.getByRole("option", { name: /^Settings/ })).toBeVisible();

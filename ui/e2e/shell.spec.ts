@@ -14,7 +14,9 @@ test("a link signs in once, and the address forgets the code", { tag: "@quick" }
 	await expect(page.getByRole("alert")).toContainText("genkan ui");
 });
 
-test("g and a letter lead to a page; the palette goes anywhere", async ({ signedIn: page }) => {
+test("g and a letter lead to a page; the palette goes anywhere", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "");
+	await expect(page.getByRole("navigation")).toBeVisible();
 	await page.keyboard.press("g");
 	await page.keyboard.press("s");
 	await expect(page).toHaveURL(/\/servers$/);
@@ -25,7 +27,8 @@ test("g and a letter lead to a page; the palette goes anywhere", async ({ signed
 	await expect(page).toHaveURL(/\/servers\/everything$/);
 });
 
-test("pages are fetched before they are opened", async ({ signedIn: page }) => {
+test("pages are fetched before they are opened", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "");
 	const fetched = () => performance.getEntriesByType("resource").some(({ name }) => name.includes("/assets/settings-"));
 	await expect.poll(() => page.evaluate(fetched)).toBe(true);
 	await page.route("**/assets/**", (route) => route.abort());
@@ -36,6 +39,7 @@ test("pages are fetched before they are opened", async ({ signedIn: page }) => {
 });
 
 test("Japanese is a click away and stays", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "");
 	await page.getByRole("button", { name: "More" }).click();
 	await page.getByRole("menuitem", { name: "日本語" }).click();
 	await expect(page.getByRole("link", { name: "呼び出し" })).toBeVisible();
@@ -46,7 +50,8 @@ test("Japanese is a click away and stays", async ({ signedIn: page, genkan }) =>
 	await expect(page.getByRole("dialog").getByText("シークレットと個人情報を伏せる")).toBeVisible();
 });
 
-test("signing out ends the session", async ({ signedIn: page }) => {
+test("signing out ends the session", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "");
 	await page.getByRole("button", { name: "admin" }).click();
 	await page.getByRole("menuitem", { name: "Sign out" }).click();
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
@@ -56,6 +61,7 @@ test("signing out ends the session", async ({ signedIn: page }) => {
 test.describe("in another tab", () => {
 	test.use({ provoked: /^401 / });
 	test("a session that was ended leads to the sign-in page, and back", async ({ genkan, signedIn: page, context }) => {
+		await go(page, genkan, "");
 		const other = await context.newPage();
 		await go(other, genkan, "settings/doctor");
 		await expect(other.getByRole("heading", { name: "Doctor" })).toBeVisible();

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	cycles = flag.Int("crash.cycles", testkit.Count(8, 120), "how often processes are killed while they write")
+	cycles = flag.Int("crash.cycles", testkit.Count(8, 40), "how often processes are killed while they write")
 	seed   = flag.Uint64("crash.seed", 1, "decides what is written and when processes are killed")
 )
 

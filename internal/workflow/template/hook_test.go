@@ -119,3 +119,35 @@ func TestWrongHooks(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A step that stands on the wrong side of the call is a problem: before it there is no
+// answer to redact, and behind it nothing is refused any more.
+func TestSidesOfTheCall(t *testing.T) {
+	b := newBench(t)
+	for id, want := range map[string]string{
+		"redact": "behind “Call the tool”", "fields": "behind “Call the tool”",
+		"deny-destructive": "before “Call the tool”", "select-only": "before “Call the tool”",
+	} {
+		params := needs[id]
+		if params == "" {
+			params = "{}"
+		}
+		d := drawn(t, id, params)
+		path := []string{"start", "hook", "call", "end"}
+		if strings.HasPrefix(want, "before") {
+			path = []string{"start", "call", "hook", "end"}
+		}
+		d.Edges = nil
+		for i := range len(path) - 1 {
+			d.Edges = append(d.Edges, workflow.Edge{Source: path[i], Target: path[i+1]})
+		}
+		if problems := workflow.Validate(&d, b.environment()); len(problems) != 1 || problems[0].Node != "hook" || !strings.Contains(problems[0].String(), want) {
+			t.Errorf("%s: %v", id, problems)
+		}
+	}
+	d := drawn(t, "notify-failure", needs["notify-failure"])
+	d.Edges = []workflow.Edge{{Source: "start", Target: "call"}, {Source: "start", Target: "hook"}, {Source: "call", Target: "end"}}
+	if problems := workflow.Validate(&d, b.environment()); len(problems) != 1 || !strings.Contains(problems[0].String(), "behind “Call the tool”") {
+		t.Error(problems)
+	}
+}

@@ -196,7 +196,10 @@ func HookOf(id string, params json.RawMessage) (workflow.TemplateHook, error) {
 	if err != nil {
 		return workflow.TemplateHook{}, err
 	}
-	hook := workflow.TemplateHook{Script: s.Hook.Script, Blocking: s.Hook.Blocking}
+	hook := workflow.TemplateHook{Script: s.Hook.Script, Blocking: s.Hook.Blocking, Side: workflow.BeforeCall}
+	if s.Hook.Behind {
+		hook.Side = workflow.BehindCall
+	}
 	values, err := s.values(params, nil, false)
 	if err != nil {
 		return hook, err

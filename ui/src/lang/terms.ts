@@ -1,4 +1,5 @@
-import { currentLang, t } from ".";
+import type { S } from "../api/client";
+import { currentLang, sentences, t } from ".";
 
 // Technical names that people read. English shows them as they are; Japanese has words, with
 // the name as their title.
@@ -38,6 +39,13 @@ export const workflowTypes = Object.keys(around);
 
 /** aroundWord says what a workflow of a type runs around. */
 export const aroundWord = (type: string): string => (around[type] ? t(around[type]) : type);
+
+/** aboutStep describes a template as one step: as a workflow it may cover more. */
+export const aboutStep = ({ description, hook }: S["Template"], type: string): string =>
+	sentences(
+		description,
+		(hook?.workflowTypes.length ?? 0) > 1 && t("As a step, it covers only {what}.", { what: aroundWord(type) }),
+	);
 
 const subjects: Record<string, string> = {
 	program: /* t */ "about the program",

@@ -26,7 +26,7 @@ export function SignIn({ problem }: { problem?: unknown }) {
 				<Mark size={28} />
 				Genkan
 			</div>
-			{error !== undefined && <Problem error={error} />}
+			{error !== undefined && <Problem error={error} className="[&>*]:first-letter:uppercase" />}
 			<Card className="flex flex-col gap-3 p-5">
 				<h1 className="text-base">{t("Sign in")}</h1>
 				<p className="text-muted">

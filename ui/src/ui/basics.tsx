@@ -214,7 +214,9 @@ export function Problem({ error, retry, className }: { error: unknown; retry?: (
 		return <p className={cx("rounded-lg bg-sunken px-4 py-3 text-muted", className)}>{messageOf(error)}</p>;
 	return (
 		<div role="alert" className={cx("flex items-center gap-3 rounded-lg bg-bad-soft px-4 py-3 text-bad", className)}>
-			<div className="min-w-0 flex-1 break-words whitespace-pre-wrap">{messageOf(error)}</div>
+			<div className="min-w-0 flex-1 break-words whitespace-pre-wrap">
+				<Prose text={messageOf(error)} />
+			</div>
 			{retry && status !== 404 && (
 				<Button size="small" onClick={retry}>
 					{t("Try again")}
@@ -273,6 +275,14 @@ export function Rich({ text, values }: { text: string; values: Record<string, Re
 	return text.split(/\{(\w+)\}/).map((part, i) =>
 		// biome-ignore lint/suspicious/noArrayIndexKey: parts of one text stay in their order
 		i % 2 === 1 ? <Fragment key={i}>{values[part]}</Fragment> : part,
+	);
+}
+
+/** Prose is a text of the server, in which commands and names stand between backticks. */
+export function Prose({ text }: { text: string }) {
+	return text.split(/`([^`]+)`/).map((part, i) =>
+		// biome-ignore lint/suspicious/noArrayIndexKey: parts of one text stay in their order
+		i % 2 === 1 ? <code key={i}>{part}</code> : part,
 	);
 }
 

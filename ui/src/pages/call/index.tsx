@@ -13,7 +13,7 @@ import { type ReactNode, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
 import { api, base, query, type S } from "@/api/client";
 import { useEvents } from "@/api/events";
-import { between, bytes, clock, list, number, t, took, whole } from "@/lang";
+import { between, bytes, clock, list, number, t, tn, took, whole } from "@/lang";
 import { term } from "@/lang/terms";
 import { useSession } from "@/shell/app";
 import { useKeys } from "@/shell/keys";
@@ -587,8 +587,16 @@ function Masks({ call, text, request }: { call: Details; text: string; request?:
 					<Rich
 						text={
 							request
-								? t("Masked in this record only, by the rule {rules}. The client sent the real value.")
-								: t("Masked in this record only, by the rule {rules}. The client got the real value.")
+								? tn(
+										inRecord.length,
+										"Masked in this record only, by the rule {rules}. The client sent the real value.",
+										"Masked in this record only, by the rules {rules}. The client sent the real value.",
+									)
+								: tn(
+										inRecord.length,
+										"Masked in this record only, by the rule {rules}. The client got the real value.",
+										"Masked in this record only, by the rules {rules}. The client got the real value.",
+									)
 						}
 						values={{ rules: names(inRecord) }}
 					/>
@@ -597,7 +605,11 @@ function Masks({ call, text, request }: { call: Details; text: string; request?:
 			{by.length > 0 && (
 				<Notice tone="warn">
 					<Rich
-						text={t("Taken out by the workflow {names}. The client did not get it.")}
+						text={tn(
+							by.length,
+							"Taken out by the workflow {names}. The client did not get it.",
+							"Taken out by the workflows {names}. The client did not get it.",
+						)}
 						values={{ names: names([...new Set(by.map((trace) => workflowName(trace.workflow)))]) }}
 					/>
 				</Notice>

@@ -34,11 +34,11 @@ export default {
 	"An outline saved {saved} tokens.": "要約により {saved} トークンを節約しました。",
 	"This record masks what {rules} found; the call itself had the real values.":
 		"{rules} に当たる値は、この記録の中だけで伏せています。実際の呼び出しには本来の値が使われました。",
-	"Masked in this record only, by the rule {rules}. The client sent the real value.":
+	"Masked in this record only, by the rules {rules}. The client sent the real value.":
 		"ルール {rules} により、この記録の中だけで伏せています。クライアントは本来の値を送りました。",
-	"Masked in this record only, by the rule {rules}. The client got the real value.":
+	"Masked in this record only, by the rules {rules}. The client got the real value.":
 		"ルール {rules} により、この記録の中だけで伏せています。クライアントは本来の値を受け取りました。",
-	"Taken out by the workflow {names}. The client did not get it.":
+	"Taken out by the workflows {names}. The client did not get it.":
 		"色付きの部分は「{names}」が伏せました。元の値は渡っていません。",
 	"The answer was large, so the client got this outline of it. All of it is stored; {tool} reads its parts.":
 		"応答が大きいため、クライアントはこの概要を受け取りました。全体は保存してあり、{tool} で一部ずつ読めます。",

@@ -112,7 +112,7 @@ function Connections() {
 											{changed && (
 												<Button busy={undo.isPending} onClick={() => takeBack(one.name, one.title)}>
 													<Undo2 />
-													{t("Put back")}
+													{t("Undo")}
 												</Button>
 											)}
 											{servers === 0 && <Entry client={one} command={data.command} />}

@@ -12,7 +12,6 @@ export default {
 	"not connected": "未接続",
 	"{n} servers": "サーバー {n} 台",
 	", {n} through Genkan": "（うち {n} 台が Genkan 経由）",
-	"Put back": "元に戻す",
 	Connect: "つなぐ",
 	"{title} is connected. Restart it, so that it reads its file again.":
 		"{title} をつなぎました。{title} を再起動すると反映されます。",

@@ -158,6 +158,7 @@ export default function Server() {
 								<Findings
 									about={`server/${one.name}`}
 									instead={<Trouble server={one} />}
+									whole={one.state === "starting" ? undefined : one.problem}
 									onChange={() => ask("change")}
 								/>
 							) : (

@@ -16,16 +16,18 @@ const severities: Record<string, string> = {
 
 /** Findings is what the doctor finds, with the button that mends it. about limits it to
  * one subject; with all, also what is good is told. The worst comes first. Without a finding,
- * instead is drawn. */
+ * instead is drawn. whole is the error that it explains, which is folded below. */
 export function Findings({
 	about,
 	all,
 	instead,
+	whole,
 	onChange,
 }: {
 	about?: string;
 	all?: boolean;
 	instead?: ReactNode;
+	whole?: string;
 	/** Opens the form of the server that it is about. */
 	onChange?: () => void;
 }) {
@@ -48,6 +50,12 @@ export function Findings({
 						onChange={onChange}
 					/>
 				))}
+				{whole && (
+					<details className="px-4 py-2 text-muted text-sm">
+						<summary className="w-fit cursor-pointer hover:text-text">{t("The whole error")}</summary>
+						<p className="mt-1 break-words">{whole}</p>
+					</details>
+				)}
 				{found.length > shown.length && (
 					<button
 						type="button"

@@ -15,6 +15,21 @@ export function ImportServers({ onClose }: { onClose: () => void }) {
 	);
 }
 
+/** Renamed tells why a server gets another name than it has in its client's file. */
+function Renamed({ server, servers }: { server: S["ImportServer"]; servers: S["ImportServer"][] }) {
+	const origin = server.origins.find((one) => one.name !== server.name);
+	if (!origin) return null;
+	const values = { name: origin.name, client: origin.title };
+	const other = servers.find((one) => one.name === origin.name);
+	return (
+		<span className="block text-muted text-sm">
+			{other
+				? t("{client} calls it {name}, which is the name of another server: that runs something else.", values)
+				: t("{client} calls it {name}.", values)}
+		</span>
+	);
+}
+
 function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () => void; reread: () => void }) {
 	const fresh = plan.servers.filter((server) => !server.known);
 	// What came with a project runs what its authors chose: a person agrees to each.
@@ -86,6 +101,7 @@ function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () 
 								<code className="line mt-0.5 block text-muted">
 									{server.url ?? [server.command, ...(server.args ?? [])].join(" ")}
 								</code>
+								<Renamed server={server} servers={plan.servers} />
 								{server.variables?.some((v) => v.caution) && (
 									<span className="text-warn">
 										{t("Sets {names}, which can make it run other code.", {

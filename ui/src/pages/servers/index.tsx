@@ -108,7 +108,9 @@ export default function Servers() {
 			beside={
 				all &&
 				!none && (
-					<span className="text-muted">{t("{up} of {all} up", { up: number(up), all: number(own.length) })}</span>
+					<span className="text-muted">
+						{t("{up} of your {all} servers up", { up: number(up), all: number(own.length) })}
+					</span>
 				)
 			}
 			actions={

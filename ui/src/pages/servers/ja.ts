@@ -1,4 +1,8 @@
 export default {
+	"{client} calls it {name}, which is the name of another server: that runs something else.":
+		"{client} では {name} という名前ですが、内容の異なる別のサーバーと重なるため、名前を変えて取り込みます。",
+	"{client} calls it {name}.": "{client} では {name} という名前です。",
+	"The whole error": "エラーの全文",
 	"Needs sign-in": "サインインが必要",
 	Up: "稼働中",
 	Starting: "起動中",
@@ -9,7 +13,7 @@ export default {
 	Name: "名前",
 	"Connection or problem": "接続または問題",
 	Since: "いつから",
-	"{up} of {all} up": "{all} 台中 {up} 台が稼働中",
+	"{up} of your {all} servers up": "登録したサーバー {all} 台中 {up} 台が稼働中",
 	Import: "取り込む",
 	"Add a server": "サーバーを追加",
 	"No servers yet": "サーバーはまだありません",

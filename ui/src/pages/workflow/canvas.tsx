@@ -237,7 +237,7 @@ function useEdges(): RFEdge[] {
 			seen.add(id);
 			const sourceHandle = isDetached(source) ? null : wayOf(source, edge);
 			let line = lines.get(edge);
-			const ariaLabel = t("From {source} to {target}", { source: nameOf(source), target: nameOf(target) });
+			const ariaLabel = edgeLabel(draft, edge);
 			if (line?.sourceHandle !== sourceHandle || line.ariaLabel !== ariaLabel) {
 				line = { id, type: "line", source: edge.source, target: edge.target, sourceHandle, ariaLabel };
 				lines.set(edge, line);
@@ -256,13 +256,23 @@ function useEdges(): RFEdge[] {
 							source: refused.edge.source,
 							target: refused.edge.target,
 							sourceHandle: refused.edge.sourceHandle || "out",
+							ariaLabel: edgeLabel(draft, refused.edge),
 							selectable: false,
 							zIndex: 1,
 						},
 					]
 				: drawing,
-		[drawing, refused],
+		[drawing, draft, refused],
 	);
+}
+
+/** edgeLabel names an edge for people who do not see it. */
+function edgeLabel(draft: Definition, { source, target }: Edge): string {
+	const name = (id: string) => {
+		const node = nodeOf(draft, id);
+		return node ? nameOf(node) : id;
+	};
+	return t("From {source} to {target}", { source: name(source), target: name(target) });
 }
 
 const edgeOf = (c: Connection) => ({

@@ -3,8 +3,9 @@ import { Plus, Trash2 } from "lucide-react";
 import { memo, useState } from "react";
 import { t } from "../../lang";
 import { cx } from "../../ui";
-import { type Edge, edgeBy, isDetached, nodeOf, wayOf } from "./definition";
+import { add, descendants, type Edge, edgeBy, entering, isDetached, nameOf, nodeOf, rowHeight, wayOf } from "./definition";
 import { edit, editor, setEditor, useEditor } from "./store";
+import { connect } from "./sync";
 
 /** removeEdge takes an edge out of the draft. */
 export const removeEdge = (edge: Edge) => edit((draft) => ({ ...draft, edges: draft.edges.filter((e) => e !== edge) }));
@@ -124,9 +125,38 @@ export const Refusal = memo(function Refusal(props: EdgeProps) {
 						style={{ transform: `translate(${x}px, ${y}px) scale(${scale})` }}
 					>
 						{refused.reason}
+						<WayOut edge={refused.edge} />
 					</div>
 				</EdgeLabelRenderer>
 			)}
 		</>
 	);
 });
+
+/** WayOut offers what to draw instead of an edge to a step that another edge leads to. */
+function WayOut({ edge }: { edge: Edge }) {
+	const draft = useEditor((s) => s.draft);
+	const [source, target] = [nodeOf(draft, edge.source), nodeOf(draft, edge.target)];
+	const other = entering(draft, edge.target)[0];
+	const from = other && nodeOf(draft, other.source);
+	if (!source || !target || !other || !from || descendants(draft, target.id).has(source.id)) return null;
+	const button = "mt-1.5 block cursor-pointer text-left font-medium underline underline-offset-2";
+	if (target.type === "end") {
+		const { x, y } = target.position ?? { x: 0, y: 0 };
+		const place = { at: { x, y: y + rowHeight }, from: { id: source.id, way: wayOf(source, edge) } };
+		return (
+			<button
+				type="button"
+				className={button}
+				onClick={() => edit((draft) => add(draft, "end", { ...target.data, label: undefined }, place)[0])}
+			>
+				{t("Add another end for it")}
+			</button>
+		);
+	}
+	return (
+		<button type="button" className={button} onClick={() => void connect(edge, other)}>
+			{t("Put it in place of the edge from “{name}”", { name: nameOf(from) })}
+		</button>
+	);
+}

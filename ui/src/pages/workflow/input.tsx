@@ -2,7 +2,7 @@ import { Pin } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { query, type S } from "../../api/client";
-import { clock, list, t } from "../../lang";
+import { clock, list, t, tn } from "../../lang";
 import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, rulesIn, say } from "../../ui";
 import { clientName, Effect, outcomeTone, outcomeWord, toolName } from "../calls/words";
 import { insertInto } from "./code-insert";
@@ -88,9 +88,12 @@ function Masked({ sample }: { sample: S["CallDetails"] }) {
 	if (rules.length === 0) return null;
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-sunken px-4 py-2 text-muted text-xs">
-			{t("Masked in this record only, by the rule {rules}. In a real call, the workflow gets the real value.", {
-				rules: list(rules),
-			})}
+			{tn(
+				rules.length,
+				"Masked in this record only, by the rule {rules}. In a real call, the workflow gets the real value.",
+				"Masked in this record only, by the rules {rules}. In a real call, the workflow gets the real value.",
+				{ rules: list(rules) },
+			)}
 		</p>
 	);
 }

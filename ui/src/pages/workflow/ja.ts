@@ -33,7 +33,10 @@ export default {
 	"Unknown step": "不明なノード",
 	Fail: "失敗",
 	Edge: "接続線",
+	"It cannot run yet. {problem}": "まだ実行できません。{problem}",
 	"Insert a step here": "ここにノードを挿入",
+	"Add another end for it": "別の終了ノードを追加",
+	"Put it in place of the edge from “{name}”": "「{name}」からの接続線と置き換える",
 	"Remove this edge": "この接続線を削除",
 	"An expression. Click for a fixed value.": "式です。クリックすると固定値になります。",
 	"A fixed value. Click for an expression.": "固定値です。クリックすると式になります。",
@@ -98,7 +101,7 @@ export default {
 	"from a template": "テンプレートから",
 	"not stored yet": "未保存",
 	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
-	"Masked in this record only, by the rule {rules}. In a real call, the workflow gets the real value.":
+	"Masked in this record only, by the rules {rules}. In a real call, the workflow gets the real value.":
 		"この記録の中だけで、ルール {rules} によって伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
 	"This call was already changed by {names}. What that redacted or removed is not in the sample.":
 		"この呼び出しは {names} がすでに変更しています。伏せたり除いたりした内容は、このサンプルにはありません。",
@@ -231,6 +234,7 @@ export default {
 	For: "対象",
 	"calls of tools": "ツールの呼び出し",
 	"the list of tools": "ツールの一覧",
+	"As a step, it covers only {what}.": "ノードとしての対象：{what}。",
 	prompts: "プロンプト",
 	resources: "リソース",
 	"all, or github__*": "すべて（例：github__*）",

@@ -2,6 +2,7 @@ import { LayoutTemplate, Package } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { query, type S } from "../../api/client";
 import { t } from "../../lang";
+import { aboutStep } from "../../lang/terms";
 import { complain, composing, cx, Input } from "../../ui";
 import { blank, type Schema } from "../../ui/schemaform";
 import {
@@ -105,7 +106,7 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 		.map((template) => ({
 			key: `template ${template.id}`,
 			title: template.title,
-			about: template.description,
+			about: aboutStep(template, type),
 			icon: <LayoutTemplate />,
 			choose: () => addTemplate(template, place),
 		}));

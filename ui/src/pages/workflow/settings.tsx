@@ -2,7 +2,7 @@ import { AlertTriangle, Copy, MoreHorizontal, Plus, Spline, Trash2, X } from "lu
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { query } from "../../api/client";
 import { t } from "../../lang";
-import { aroundWord, workflowTypes } from "../../lang/terms";
+import { aboutStep, aroundWord, workflowTypes } from "../../lang/terms";
 import { Button, Cap, Field, Input, Menu, Select, TextArea } from "../../ui";
 import { blank, type Schema, SchemaForm } from "../../ui/schemaform";
 import {
@@ -572,7 +572,7 @@ function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 					<ModuleParams key={hook.module} reference={hook.module!} value={hook.params} onChange={putParams} />
 				) : template ? (
 					<Params
-						about={template.description}
+						about={aboutStep(template, type)}
 						schema={template.params as Schema}
 						value={hook.params}
 						onChange={putParams}

@@ -52,7 +52,11 @@ export async function save(unchanged = false): Promise<void> {
 				info,
 				saving: same ? { state: "saved", at: Date.now() } : { state: "waiting" },
 			});
-			if (info.id !== id) history.getState().clear(); // what it has is under the old id
+			if (info.id !== id) {
+				const { pastStates, futureStates } = history.getState();
+				const under = (states: typeof pastStates) => states.map((s) => (s.draft ? { draft: renamed(s.draft) } : s));
+				history.setState({ pastStates: under(pastStates), futureStates: under(futureStates) });
+			}
 			refresh("/v1/workflows");
 		} catch (error) {
 			if (editor().id !== id) return;
@@ -106,11 +110,11 @@ export async function tryEdge(edge: Edge, moved?: Edge) {
 	const replaced = replacedBy(without, edge);
 	const would = { ...without, edges: [...without.edges.filter((e) => e !== replaced), edge] };
 	const [before, { problems, matches }] = await Promise.all([problemsNow(), check(would)]);
-	// What followed an edge that goes waits for another one. That forbids nothing.
+	// What an edge that goes left or led to waits for another one. That forbids nothing.
 	const start = draft.nodes.find((n) => n.type === "start");
 	const reached = start ? descendants(would, start.id) : new Set<string>();
 	const left = new Set([moved, replaced].flatMap((e) => (e ? [...descendants(draft, e.target)] : [])));
-	const waits = (id?: string) => id !== undefined && left.has(id) && !reached.has(id);
+	const waits = (id?: string) => id !== undefined && (id === moved?.source || (left.has(id) && !reached.has(id)));
 	const wrong = problems.find((problem) => !waits(problem.node) && !before.some((old) => same(old, problem)));
 	return { would, replaced, problems, matches, reason: wrong && saidOf(would, wrong) };
 }
@@ -165,6 +169,8 @@ export async function replayNow(call?: string): Promise<void> {
 	if (!chosen) return;
 	setEditor({ replaying: true });
 	try {
+		const [problem] = await problemsNow();
+		if (problem) throw new Failure(0, "", t("It cannot run yet. {problem}", { problem: saidOf(draft, problem) }));
 		const { data } = await api.POST("/v1/workflows/{id}/replay", {
 			params: { path: { id } },
 			body: { call: chosen, definition: draft as never },

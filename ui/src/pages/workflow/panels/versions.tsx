@@ -18,15 +18,18 @@ export function Versions({ onClose }: { onClose: () => void }) {
 	const id = useEditor((s) => s.id);
 	const base = useEditor((s) => s.base);
 	const running = useEditor((s) => s.info?.runningVersion);
-	const stopped = useEditor((s) => (s.info?.enabled ? undefined : s.stopped));
+	const enabled = useEditor((s) => s.info?.enabled);
+	const stoppedNow = useEditor((s) => s.stopped);
 	const [search, setSearch] = useAddress();
 	const shown = Number(search.get("version")) || null;
 	const versions = query.useQuery("get", "/v1/workflows/{id}/versions", { params: { path: { id } } }, { staleTime: 0 });
 	const runs = query.useQuery("get", "/v1/workflows/{id}/runs", {
 		params: { path: { id }, query: { limit: 200 } },
 	});
+	const stopped = enabled ? undefined : (stoppedNow ?? runs.data?.runs[0]?.version);
 	const counts = new Map<number, number>();
-	for (const run of runs.data?.runs ?? []) counts.set(run.version, (counts.get(run.version) ?? 0) + 1);
+	for (const run of runs.data?.runs ?? [])
+		if (!run.detached) counts.set(run.version, (counts.get(run.version) ?? 0) + 1);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: a saved draft has another number
 	useEffect(() => refresh("/v1/workflows/{id}/versions"), [base]);
 	const show = (version: number | null) =>
