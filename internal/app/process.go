@@ -164,6 +164,8 @@ type Process struct {
 	address atomic.Value
 
 	events chan struct{}
+	// opened has a message if somebody has opened the web UI.
+	opened chan struct{}
 	// dropped is signaled when catalogs of clients with lists of their own were dropped.
 	dropped chan struct{}
 	dirty   struct {
@@ -196,6 +198,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		live:      events.NewHub(events.Size),
 		memory:    gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
 		events:    make(chan struct{}, 1),
+		opened:    make(chan struct{}, 1),
 		dropped:   make(chan struct{}, 1),
 		examining: make(chan struct{}, 1),
 		instance:  rand.Text(),
@@ -283,6 +286,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.followWorkflows(cfg)
 	p.beside.Go(func() { p.workflows.library.Watch(p.life, p.store.ChangeSequence) })
 	p.beside.Go(func() { p.secrets.Watch(p.life) })
+	p.beside.Go(func() { p.prepareSearches(p.life) })
 	p.beside.Go(func() { releaseWhenQuiet(p.life, allocatedBytes, debug.FreeOSMemory) })
 	p.beside.Go(func() {
 		p.tokens.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })

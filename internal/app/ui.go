@@ -36,9 +36,33 @@ func (p *Process) openUI() (err error) {
 	p.ui, err = web.New(web.Options{
 		Visit: p.lock.Visit, Receive: p.lock.Receive, Admit: p.admit,
 		Session: p.lock.Session, Cookie: p.lock.Sessions.Cookie, Sessions: p.sessions,
-		Link: p.linkToUI, Refused: p.refused, Version: p.opt.Version, Language: p.language,
+		Link: p.linkToUI, Opened: p.uiOpened, Refused: p.refused, Version: p.opt.Version, Language: p.language,
 	})
 	return err
+}
+
+// uiOpened notes that somebody has opened the web UI.
+func (p *Process) uiOpened() {
+	select {
+	case p.opened <- struct{}{}:
+	default: // it is noted already
+	}
+}
+
+// prepareSearches makes the search index of all tools when somebody opens the web UI, so
+// that their first search need not wait for it. It returns when ctx ends.
+func (p *Process) prepareSearches(ctx context.Context) {
+	for {
+		select {
+		case <-p.opened:
+		case <-ctx.Done():
+			return
+		}
+		h := p.house.Load()
+		h.settle(ctx) // each server that comes later would change the index
+		h.PrepareSearch()
+		p.log.DebugContext(ctx, "the search index is ready")
+	}
 }
 
 func (p *Process) uiPortOptions() web.PortOptions {

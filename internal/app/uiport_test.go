@@ -61,6 +61,27 @@ func openBackground(t *testing.T, idle, linger time.Duration) *background {
 	return b
 }
 
+// Who opens the web UI finds the search index ready. Who is not signed in causes no work.
+func TestOpeningTheUIPreparesSearches(t *testing.T) {
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.level.Set(slog.LevelDebug)
+	open := func(cookie string) {
+		if status, text := h.request("GET", "/ui/session", "", http.Header{"Cookie": {cookie}, "Authorization": nil}); status != http.StatusOK {
+			t.Fatal(status, text)
+		}
+	}
+	open("")
+	_, secret, err := h.sessions.SignIn(t.Context(), h.token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := h.logLines("the search index is ready"); len(lines) > 0 {
+		t.Error("a stranger caused work")
+	}
+	open(h.lock.Sessions.Cookie + "=" + secret.Reveal())
+	testkit.Eventually(t, func() bool { return len(h.logLines("the search index is ready")) == 1 }, "the index is ready")
+}
+
 // command is a command that is connected to the socket until it is done.
 func (b *background) command() (done func()) {
 	b.t.Helper()

@@ -77,6 +77,9 @@ func (v *Views) AbsentServer(view gateway.View, name string) gateway.Text {
 	return gateway.Text{}
 }
 
+// PrepareSearch makes the search index of all tools, which the first search would make.
+func (v *Views) PrepareSearch() { v.searchIndex(v.whole) }
+
 func (v *Views) searchIndex(of *entry) *search.Index {
 	if index := of.index.Load(); index != nil {
 		return index

@@ -82,7 +82,7 @@ type entry struct {
 	catalog func() *catalog.Catalog
 	// several is set when it has more than one external source.
 	several bool
-	// index is made at the first search. After that, the tools of a server are replaced
+	// index is made at the first search, or by PrepareSearch. After that, the tools of a server are replaced
 	// when they change. An index is immutable, so searches do not wait for changes.
 	index atomic.Pointer[search.Index]
 	// used says when it was used last, for views with an audience. Guarded by Views.mu.

@@ -70,6 +70,9 @@ func (u *UI) whoIs(w http.ResponseWriter, r *http.Request) {
 		u.failWith(w, err)
 		return
 	}
+	if err == nil && u.opt.Opened != nil {
+		u.opt.Opened()
+	}
 	u.tell(w, id, err == nil)
 }
 

@@ -38,6 +38,8 @@ type Options struct {
 	// Link makes an address of the UI that signs one browser in as administrator, until
 	// a time.
 	Link func(ctx context.Context) (address string, until time.Time, err error)
+	// Opened is called when somebody who is signed in opens the pages; may be nil.
+	Opened func()
 	// Refused is called for each request that is refused here; may be nil.
 	Refused func(r *http.Request, status int, reason string)
 	Version string

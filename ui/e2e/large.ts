@@ -63,6 +63,9 @@ test("pages with much data", async ({ browser }) => {
 		began = Date.now();
 		await genkan.start("");
 		await genkan.ready();
+		// The items were put into the database. Those that agents write are in the index already.
+		await genkan.rest("GET", "/v1/items/search?query=x");
+		while (!genkan.log.includes("text index built")) await new Promise((resolve) => setTimeout(resolve, 100));
 		await workflows(genkan);
 		const { items } = await genkan.rest<{ items: { type: string; id: number }[] }>("GET", "/v1/items?limit=1");
 		const { calls } = await genkan.rest<{ calls: { id: string }[] }>("GET", "/v1/calls?limit=1");

@@ -61,7 +61,7 @@ test("a text that is no JSON calls nothing", async ({ signedIn: page, genkan }) 
 		() => page.keyboard.press("Control+Enter"),
 	]) {
 		await run();
-		await expect(page.getByText("Nothing was called. Correct the JSON first.")).toBeVisible();
+		await expect(page.getByText("Correct the JSON first. Nothing was done.")).toBeVisible();
 		await expect(field).toBeFocused();
 	}
 	expect(asked).toBe(0);

@@ -286,8 +286,16 @@ export function Prose({ text }: { text: string }) {
 	);
 }
 
-/** CopyButton copies a text and says so. */
-export function CopyButton({ text, label, look }: { text: string | (() => string); label?: string; look?: Look }) {
+/** CopyButton copies a text and says so, unless there is none. */
+export function CopyButton({
+	text,
+	label,
+	look,
+}: {
+	text: string | (() => string | false);
+	label?: string;
+	look?: Look;
+}) {
 	const [done, setDone] = useState(false);
 	useEffect(() => {
 		if (!done) return;
@@ -301,9 +309,10 @@ export function CopyButton({ text, label, look }: { text: string | (() => string
 			size={label ? "normal" : "iconSmall"}
 			title={name}
 			aria-label={name}
-			onClick={() =>
-				void navigator.clipboard.writeText(typeof text === "string" ? text : text()).then(() => setDone(true))
-			}
+			onClick={() => {
+				const copied = typeof text === "string" ? text : text();
+				if (copied !== false) void navigator.clipboard.writeText(copied).then(() => setDone(true));
+			}}
 		>
 			{done ? <Check /> : <Copy />}
 			{label && name}

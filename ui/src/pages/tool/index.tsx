@@ -223,7 +223,7 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 					)}
 					{refused && (
 						<p role="alert" className="mt-2 text-bad">
-							{t("Nothing was called. Correct the JSON first.")}
+							{t("Correct the JSON first. Nothing was done.")}
 						</p>
 					)}
 				</div>
@@ -237,7 +237,7 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 					<CopyButton
 						look="quiet"
 						label="genkan call"
-						text={() => `genkan call ${tool.name} '${JSON.stringify(args).replaceAll("'", `'\\''`)}'`}
+						text={() => readable() && `genkan call ${tool.name} '${JSON.stringify(args).replaceAll("'", `'\\''`)}'`}
 					/>
 				</div>
 			</Card>

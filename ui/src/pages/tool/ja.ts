@@ -6,7 +6,7 @@ export default {
 	"How to write the arguments": "引数の書き方",
 	Example: "例",
 	Arguments: "引数",
-	"Nothing was called. Correct the JSON first.": "ツールは呼び出していません。先に JSON を直してください。",
+	"Correct the JSON first. Nothing was done.": "先に JSON を直してください。何も実行していません。",
 	"Try it": "試す",
 	Run: "実行",
 	Answer: "応答",

@@ -3,7 +3,18 @@ import { Plus, Trash2 } from "lucide-react";
 import { memo, useState } from "react";
 import { t } from "../../lang";
 import { cx } from "../../ui";
-import { add, descendants, type Edge, edgeBy, entering, isDetached, nameOf, nodeOf, rowHeight, wayOf } from "./definition";
+import {
+	add,
+	descendants,
+	type Edge,
+	edgeBy,
+	entering,
+	isDetached,
+	nameOf,
+	nodeOf,
+	rowHeight,
+	wayOf,
+} from "./definition";
 import { edit, editor, setEditor, useEditor } from "./store";
 import { connect } from "./sync";
 

@@ -1,0 +1,339 @@
+import { readFile } from "node:fs/promises";
+import { canvas, drag, edges, faultOnly, middle, node, plain, put, saved, stored } from "./editor";
+import { expect, go, test } from "./genkan";
+
+// They do not mind what the others leave behind.
+test.use({ shared: true, config: faultOnly });
+
+test("the input says why there is no sample, and looks again when the pattern is mended", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await genkan.call("fault__echo", { text: "sample" });
+	await put(genkan, { ...plain("sampled"), match: { tools: ["echo"] } } as never);
+	await go(page, genkan, "workflows/sampled");
+	const input = page.getByRole("region", { name: "Input" });
+	await expect(input).toContainText('the tool "echo" matches nothing');
+	await page.getByRole("textbox", { name: "Tools" }).fill("fault__echo");
+	await expect(input).toContainText('"sample"');
+	await input.getByRole("button", { name: "change" }).click();
+	await expect(
+		page
+			.getByRole("dialog")
+			.getByRole("button", { name: /fault \/ echo .* worked$/ })
+			.first(),
+	).toBeVisible();
+});
+
+test("a new workflow is stored at its first change, and two of them do not mix", async ({ signedIn: page, genkan }) => {
+	const ids = async () => {
+		const { workflows } = await genkan.rest<{ workflows: { id: string }[] }>("GET", "/v1/workflows");
+		return workflows.map((w) => w.id).filter((id) => id.startsWith("new-workflow"));
+	};
+	await go(page, genkan, "workflows");
+	await page.getByRole("button", { name: "New workflow" }).click();
+	await expect(node(page, "call")).toBeVisible();
+	await expect(page.getByText("not stored yet")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Versions" })).toBeDisabled();
+	await page.getByRole("link", { name: "Workflows /" }).click();
+	await expect(page.getByRole("heading", { name: "Workflows", exact: true })).toBeVisible();
+	expect(await ids()).toEqual([]);
+
+	// In two tabs.
+	const other = await page.context().newPage();
+	await go(page, genkan, "workflows/new");
+	await go(other, genkan, "workflows/new");
+	await expect(node(other, "call")).toBeVisible();
+	await page.getByRole("textbox", { name: "Name" }).fill("First");
+	await expect(page).toHaveURL(/\/workflows\/new-workflow$/);
+	// What is written stays where it is written.
+	await page.getByRole("textbox", { name: "Name" }).press("End");
+	await page.keyboard.type(" one");
+	await saved(page);
+	await expect(page.getByRole("textbox", { name: "Name" })).toBeFocused();
+	await other.getByRole("textbox", { name: "Name" }).fill("Second");
+	await expect(other).toHaveURL(/\/workflows\/new-workflow-2$/);
+	await saved(other);
+	await other.close();
+	expect((await ids()).sort()).toEqual(["new-workflow", "new-workflow-2"]);
+	await page.reload();
+	await expect(page.getByRole("heading", { name: /First one/ })).toBeVisible();
+	await page.close(); // it would ask for what is gone
+	for (const id of await ids()) await genkan.rest("DELETE", `/v1/workflows/${id}`);
+});
+
+test("a new workflow is enabled without a change", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "workflows/new?name=Untouched&tool=fault__echo");
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await page.getByRole("button", { name: "Enable", exact: true }).click();
+	await expect(page.getByText(/^active: v1/)).toBeVisible();
+	await expect(page).toHaveURL(/\/workflows\/untouched$/);
+	await genkan.rest("POST", "/v1/workflows/untouched/disable");
+});
+
+test("a sample that no workflow has changed is preferred, and one that was changed says so", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const redacting = await genkan.rest<{ workflows: { id: string }[] }>("POST", "/v1/workflow-templates", {
+		template: "redact",
+		name: "Redact all",
+		match: { tools: ["fault__echo"] },
+	});
+	const [{ id }] = redacting.workflows as [{ id: string }];
+	await genkan.call("fault__echo", { text: "plain@example.com" });
+	await genkan.rest("POST", `/v1/workflows/${id}/enable`, {});
+	await genkan.call("fault__echo", { text: "gone@example.com" });
+	await put(genkan, plain("samples"));
+	await go(page, genkan, "workflows/samples");
+	const input = page.getByRole("region", { name: "Input" });
+	await expect(input).toContainText("plain@example.com");
+	await expect(input.getByRole("note")).toHaveCount(0);
+	await input.getByRole("button", { name: "change" }).click();
+	await page
+		.getByRole("dialog")
+		.getByRole("button", { name: /gone@example.com/ })
+		.click();
+	await expect(input.getByRole("note")).toHaveText(/already changed by “Redact all”/);
+	for (const one of redacting.workflows) await genkan.rest("DELETE", `/v1/workflows/${one.id}`);
+
+	// What only the record masks is told, and the rows say whose call it was.
+	await genkan.call("fault__echo", { text: "to postgres://app:hunter2secretpw@db/app" });
+	const { calls } = await genkan.rest<{ calls: { client: string }[] }>("GET", "/v1/calls?limit=1");
+	await page.reload();
+	await input.getByRole("button", { name: "change" }).click();
+	const masked = page.getByRole("dialog").getByRole("button", { name: /postgres/ });
+	await expect(masked).toContainText(calls[0]!.client.replace(/^local:/, ""));
+	await masked.click();
+	await expect(input.getByRole("note")).toHaveText(
+		"Masked in this record only, by the rule url-password. In a real call, the workflow gets the real value.",
+	);
+});
+
+test("undo takes back positions, names, code and settings; redo brings them again", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, plain("undone"));
+	await go(page, genkan, "workflows/undone");
+	await expect(node(page, "end")).toBeVisible();
+	const before = await middle(node(page, "end"));
+	await drag(page, before, { x: before.x + 40, y: before.y + 80 });
+	await saved(page);
+	const moved = await middle(node(page, "end"));
+	expect(moved.y - before.y).toBeGreaterThan(40);
+
+	await node(page, "call").click();
+	await page.getByRole("textbox", { name: "Name" }).fill("Ask it");
+	await expect(node(page, "call")).toContainText("Ask it");
+	await page.getByRole("textbox", { name: "Time limit in ms" }).fill("500");
+	await canvas(page).focus();
+	await page.keyboard.press("Tab");
+	await page.keyboard.type("script");
+	await page.keyboard.press("Enter");
+	await page.getByRole("textbox", { name: /Script of/ }).click();
+	await page.keyboard.insertText("let a = 1;"); // typed slowly, it would be several steps
+	await saved(page);
+
+	for (let i = 0; i < 5; i++) await page.keyboard.press("Control+z");
+	await expect(node(page, "hook")).toHaveCount(0);
+	await expect(node(page, "call")).not.toContainText("Ask it");
+	// In line again, though the view may have moved.
+	expect((await middle(node(page, "end"))).y).toBeCloseTo((await middle(node(page, "start"))).y, 0);
+	await saved(page);
+	await expect.poll(async () => (await stored(genkan, "undone")).definition.nodes.length).toBe(3);
+
+	await canvas(page).focus();
+	for (let i = 0; i < 5; i++) await page.keyboard.press("Control+Shift+z");
+	await expect(node(page, "hook")).toBeVisible();
+	await expect(node(page, "call")).toContainText("Ask it");
+	await expect
+		.poll(
+			async () => (await stored(genkan, "undone")).definition.nodes.find((n) => n.id === "hook")?.data?.hook?.script,
+		)
+		.toBe("let a = 1;");
+});
+
+test("steps are copied as JSON and pasted into another workflow", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("from", [{ id: "loose", type: "set", data: { label: "Loose", vars: { a: { value: 1 } } } }]));
+	await put(genkan, plain("into"));
+	await go(page, genkan, "workflows/from");
+	await node(page, "loose").click();
+	await page.keyboard.press("Control+c");
+	expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText())).nodes[0].id).toBe("loose");
+	await go(page, genkan, "workflows/into");
+	await expect(node(page, "end")).toBeVisible();
+	await canvas(page).focus();
+	await page.keyboard.press("Control+v");
+	await expect(node(page, "loose")).toContainText("Loose");
+});
+
+test("several steps are selected, duplicated, copied, removed, and each is undone", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(
+		genkan,
+		plain(
+			"several",
+			[
+				{ id: "one", type: "set", position: { x: 250, y: 160 }, data: { label: "One", vars: { a: { value: 1 } } } },
+				{ id: "two", type: "set", position: { x: 500, y: 160 }, data: { label: "Two", vars: { a: { value: 2 } } } },
+			],
+			[{ source: "one", target: "two" }],
+		),
+	);
+	await go(page, genkan, "workflows/several");
+	await node(page, "one").click();
+	await node(page, "two").click({ modifiers: ["Shift"] });
+	await expect(page.getByText("2 steps are selected")).toBeVisible();
+	const all = ["call end", "one two", "start call"];
+
+	await canvas(page).focus();
+	await page.keyboard.press("d");
+	await expect(page.locator("[data-node]")).toHaveCount(7);
+	await expect.poll(() => edges(genkan, "several")).toEqual(["call end", "one two", "one-2 two-2", "start call"]);
+	await page.keyboard.press("Control+z");
+	await expect(page.locator("[data-node]")).toHaveCount(5);
+
+	// All of them; the start stays.
+	await page.keyboard.press("Control+a");
+	await expect(page.getByText("5 steps are selected")).toBeVisible();
+	await page.keyboard.press("Delete");
+	await expect(page.locator("[data-node]")).toHaveCount(1);
+	await expect(page.getByText("The start stays: every workflow has one.")).toBeVisible();
+	await page.keyboard.press("Control+z");
+	await expect(page.locator("[data-node]")).toHaveCount(5);
+	await expect.poll(() => edges(genkan, "several")).toEqual(all);
+
+	// Cut and pasted, with the edge between them.
+	await node(page, "one").click();
+	await node(page, "two").click({ modifiers: ["Shift"] });
+	await page.keyboard.press("Control+x");
+	await expect(node(page, "one")).toHaveCount(0);
+	await expect.poll(() => edges(genkan, "several")).toEqual(["call end", "start call"]);
+	await page.keyboard.press("Control+v");
+	await expect(page.locator("[data-node]")).toHaveCount(5);
+	await expect.poll(() => edges(genkan, "several")).toEqual(all);
+
+	// A frame around them, and an edge.
+	await page.keyboard.press("Escape");
+	const [a, b] = [(await node(page, "one").boundingBox())!, (await node(page, "two").boundingBox())!];
+	await page.keyboard.down("Shift");
+	await drag(page, { x: a.x - 12, y: a.y - 12 }, { x: b.x + b.width + 12, y: b.y + b.height + 12 });
+	await page.keyboard.up("Shift");
+	await expect(page.getByText("2 steps are selected")).toBeVisible();
+	await page.keyboard.press("Escape");
+	await page.locator('.react-flow__edge[data-id="one|out|two"]').hover({ force: true });
+	await page.getByRole("button", { name: "Remove this edge" }).click();
+	await expect.poll(() => edges(genkan, "several")).toEqual(["call end", "start call"]);
+	await page.keyboard.press("Control+z");
+	await expect.poll(() => edges(genkan, "several")).toEqual(all);
+});
+
+test("the trace of a call is painted on the drawing, and follows the draft", async ({ signedIn: page, genkan }) => {
+	await genkan.call("fault__echo", { text: "mail aiko@example.jp" });
+	const { calls } = await genkan.rest<{ calls: { id: string }[] }>("GET", "/v1/calls?limit=1");
+	await put(genkan, {
+		...plain("trace"),
+		nodes: [
+			{ id: "start", type: "start" },
+			{ id: "if", type: "condition", data: { cases: [{ handle: "yes", when: 'args.text.contains("mail")' }] } },
+			{ id: "call", type: "mcp-call" },
+			{
+				id: "redact",
+				type: "hook",
+				data: {
+					label: "Redact",
+					hook: { blocking: true, script: 'mapText(ctx.response, (t) => t.replace(/\\S+@\\S+/, "[mail]"))' },
+				},
+			},
+			{ id: "end", type: "end" },
+			{ id: "no", type: "end", data: { outcome: "deny", message: "no" } },
+		],
+		edges: [
+			{ source: "start", target: "if" },
+			{ source: "if", sourceHandle: "yes", target: "call" },
+			{ source: "if", sourceHandle: "else", target: "no" },
+			{ source: "call", target: "redact" },
+			{ source: "redact", target: "end" },
+		],
+	} as never);
+	await go(page, genkan, `workflows/trace?call=${calls[0]!.id}`);
+	await expect(node(page, "redact")).toContainText("±1");
+	await expect(node(page, "no")).toHaveClass(/opacity-40/);
+	await node(page, "redact").click();
+	const output = page.getByRole("region", { name: "Output" });
+	await expect(output).toContainText('+         "text": "mail [mail]"');
+	await expect(output).toContainText("aiko@example.jp");
+
+	// A field of the input writes the condition; the replay follows.
+	await node(page, "if").click();
+	await page.getByRole("textbox", { name: /Condition for/ }).fill('args.text == "other"');
+	await expect(node(page, "no")).toContainText("refused");
+	await expect(node(page, "call")).toHaveClass(/opacity-40/);
+	await page.getByRole("textbox", { name: /Condition for/ }).fill("");
+	await page.getByRole("button", { name: '"text"' }).first().click();
+	await expect(page.getByRole("textbox", { name: /Condition for/ })).toHaveValue('args.text == "mail aiko@example.jp"');
+	await page.keyboard.press("Control+Enter");
+	await expect(node(page, "redact")).toContainText("±1");
+});
+
+test("a change in another tab is told, and nothing is lost", async ({ page, genkan }) => {
+	await genkan.signIn(page);
+	await put(genkan, plain("both"));
+	await page.route("**/v1/events*", (route) => route.abort()); // so that it is told late
+	await go(page, genkan, "workflows/both");
+	await expect(node(page, "call")).toBeVisible();
+	await genkan.rest("PUT", "/v1/workflows/both?base=1", { ...plain("both"), name: "theirs" });
+	await page.getByRole("textbox", { name: "Name" }).fill("mine");
+	await expect(page.getByText(/Changed elsewhere meanwhile/)).toBeVisible();
+	await expect(page.getByRole("heading", { name: /mine/ })).toBeVisible();
+	await page.getByRole("button", { name: "Take theirs" }).click();
+	await expect(page.getByRole("heading", { name: /theirs/ })).toBeVisible();
+	await page.keyboard.press("Control+z");
+	await expect(page.getByRole("heading", { name: /mine/ })).toBeVisible();
+	await saved(page);
+});
+
+test("“Keep mine” stores the own draft over the other, which stays a version", async ({ page, genkan }) => {
+	await genkan.signIn(page);
+	await put(genkan, plain("mine"));
+	await page.route("**/v1/events*", (route) => route.abort());
+	await go(page, genkan, "workflows/mine");
+	await expect(node(page, "call")).toBeVisible();
+	await genkan.rest("PUT", "/v1/workflows/mine?base=1", { ...plain("mine"), name: "theirs" });
+	await page.getByRole("textbox", { name: "Name" }).fill("my own");
+	await page.getByRole("button", { name: "Keep mine" }).click();
+	await saved(page);
+	await expect(page.getByRole("heading", { name: /my own/ })).toBeVisible();
+	const { versions } = await genkan.rest<{ versions: { version: number; name: string }[] }>(
+		"GET",
+		"/v1/workflows/mine/versions",
+	);
+	expect(versions.map((v) => `${v.version} ${v.name}`)).toEqual(["3 my own", "2 theirs", "1 mine"]);
+});
+
+test("a file becomes the draft, and undo brings the old one back", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("file"));
+	await go(page, genkan, "workflows/file");
+	await page.getByRole("button", { name: "File" }).click();
+	const [download] = await Promise.all([
+		page.waitForEvent("download"),
+		page.getByRole("menuitem", { name: "Export to a file" }).click(),
+	]);
+	expect(download.suggestedFilename()).toBe("file.json");
+	const read = JSON.parse(await readFile(await download.path(), "utf8"));
+	expect(read).toMatchObject({ id: "file", edges: plain("file").edges });
+	read.nodes.push({ id: "more", type: "set", data: { vars: {} } });
+	await page
+		.getByLabel("Import a file into this draft")
+		.setInputFiles({ name: "file.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(read)) });
+	await expect(node(page, "more")).toBeVisible();
+	await page.getByRole("button", { name: "Undo" }).first().click();
+	await expect(node(page, "more")).toHaveCount(0);
+	await page
+		.getByLabel("Import a file into this draft")
+		.setInputFiles({ name: "no.json", mimeType: "application/json", buffer: Buffer.from("[]") });
+	await expect(page.getByText("The file no.json is no workflow")).toBeVisible();
+});

@@ -1,0 +1,243 @@
+import { ChevronLeft, ChevronRight, Copy, Link2, Play, RotateCcw, Terminal, Workflow } from "lucide-react";
+import { useRef, useState } from "react";
+import { useLocation } from "wouter";
+import { api, base, query, type S } from "@/api/client";
+import { t, took } from "@/lang";
+import { useKeys } from "@/shell/keys";
+import { Button, Card, Confirm, complain, Dialog, Json, Menu, say } from "@/ui";
+import Result from "@/ui/result";
+import { listQuery, readFilters } from "../calls/filters";
+import { argumentsOf, asCommand, asCurl, asMarkdown } from "./copy";
+
+type Details = S["CallDetails"];
+
+/** Failures steps to the failed call before this one, and to the one after it. */
+export function Failures({ call, back }: { call: Details; back: string }) {
+	const [, go] = useLocation();
+	const busy = useRef(false);
+	const ended = Date.parse(call.startedAt) + call.tookMillis;
+	const wanted = { ...listQuery({ ...readFilters(back), outcome: [] }), outcome: "error" };
+	const list = async (more: object) =>
+		(await api.GET("/v1/calls", { params: { query: { ...wanted, ...more } } })).data!;
+	const earlier = async () => {
+		const page = await list({ until: new Date(ended + 1).toISOString(), limit: 50 });
+		const at = page.calls.findIndex((one) => one.id === call.id);
+		return page.calls.slice(at + 1).find((one) => at >= 0 || endOf(one) <= ended);
+	};
+	// Lists begin with the newest, so the one that is just later is at the end.
+	const later = async () => {
+		let last: S["ListedCall"] | undefined;
+		let after: string | undefined;
+		for (let n = 0; n < 20; n++) {
+			const page = await list({
+				since: new Date(ended).toISOString(),
+				until: undefined,
+				limit: 1000,
+				...(after && { after }),
+			});
+			const at = page.calls.findIndex((one) => one.id === call.id);
+			const newer = at >= 0 ? page.calls.slice(0, at) : page.calls.filter((one) => endOf(one) > ended);
+			last = newer.at(-1) ?? last;
+			after = page.next;
+			if (at >= 0 || !after) break;
+		}
+		return last;
+	};
+	const step = async (find: () => Promise<S["ListedCall"] | undefined>, none: string) => {
+		if (busy.current) return;
+		busy.current = true;
+		try {
+			const found = await find();
+			if (found) go(`/calls/${encodeURIComponent(found.id)}${back}`);
+			else say(none);
+		} catch (error) {
+			complain(error);
+		}
+		busy.current = false;
+	};
+	const before = () => void step(earlier, t("No earlier call failed."));
+	const after = () => void step(later, t("No later call failed."));
+	useKeys({ "[": before, "]": after });
+	return (
+		<span className="flex">
+			<Button
+				look="quiet"
+				size="icon"
+				title={`${t("The failed call before this one")} [`}
+				aria-label={t("The failed call before this one")}
+				onClick={before}
+			>
+				<ChevronLeft />
+			</Button>
+			<Button
+				look="quiet"
+				size="icon"
+				title={`${t("The failed call after this one")} ]`}
+				aria-label={t("The failed call after this one")}
+				onClick={after}
+			>
+				<ChevronRight />
+			</Button>
+		</span>
+	);
+}
+
+const endOf = (call: S["ListedCall"]) => Date.parse(call.startedAt) + call.tookMillis;
+
+/** useFullName is the name that a tool has for those who see all servers. A client that sees
+ * one server alone calls its tools by their own names. */
+export function useFullName({ server = "", tool = "", view = "" }: Details): string | undefined {
+	const alone = server !== "" && view.split(/[@?]/)[0] === server && !tool.startsWith(`${server}__`);
+	const { data, error } = query.useQuery(
+		"get",
+		"/v1/tools",
+		{ params: { query: { server, limit: 100 } } },
+		{ enabled: alone },
+	);
+	if (!alone) return tool;
+	const names = data?.tools.map((one) => one.name);
+	const found = names?.find((name) => name === tool) ?? names?.find((name) => name.endsWith(`__${tool}`));
+	return found ?? (data || error ? `${server}__${tool}` : undefined);
+}
+
+export function CopyAs({ call }: { call: Details }) {
+	const name = useFullName(call);
+	const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => say(t("Copied")), complain);
+	const known = call.method === "tools/call" && name !== undefined && argumentsOf(call) !== undefined;
+	return (
+		<Menu
+			trigger={
+				<Button>
+					<Copy />
+					{t("Copy as")}
+				</Button>
+			}
+			items={[
+				{ title: "genkan call", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCommand(call, name!)) },
+				{ title: "curl", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCurl(call, name!)) },
+				{
+					title: t("Link"),
+					icon: <Link2 />,
+					onSelect: () => copy(new URL(`calls/${encodeURIComponent(call.id)}`, base).href),
+				},
+				{ title: t("Markdown for an agent"), icon: <Copy />, onSelect: () => copy(asMarkdown(call)) },
+			]}
+		/>
+	);
+}
+
+/** RunAgain calls the tool once more. It asks first, unless the tool only reads. */
+export function RunAgain({ call }: { call: Details }) {
+	const [asking, ask] = useState(false);
+	const [busy, setBusy] = useState(false);
+	const [result, setResult] = useState<S["CallResult"]>();
+	const name = useFullName(call);
+	const tool = query.useQuery(
+		"get",
+		"/v1/tools/{name}",
+		{ params: { path: { name: name ?? "" } } },
+		{ enabled: call.method === "tools/call" && !!call.server && !!name, retry: false },
+	);
+	const hints = tool.data?.annotations as { readOnlyHint?: boolean; destructiveHint?: boolean } | undefined;
+	const why =
+		call.method !== "tools/call" || !call.server
+			? t("Only calls of tools that are there can be run again.")
+			: argumentsOf(call) === undefined
+				? t("The arguments are not kept whole, so this call cannot be run again.")
+				: JSON.stringify(argumentsOf(call)).includes("[redacted:")
+					? t("Secrets were taken out of the arguments, so this call cannot be run again.")
+					: tool.error
+						? t("The tool is not there any more.")
+						: undefined;
+	const run = async () => {
+		ask(false);
+		setBusy(true);
+		try {
+			const { data } = await api.POST("/v1/tools/call", {
+				body: { name: name!, parameters: argumentsOf(call) },
+			});
+			setResult(data);
+		} catch (error) {
+			complain(error);
+		}
+		setBusy(false);
+	};
+	return (
+		<>
+			<Button
+				busy={busy}
+				disabled={why !== undefined || !tool.data}
+				title={why}
+				onClick={() => (hints?.readOnlyHint ? void run() : ask(true))}
+			>
+				{!busy && <RotateCcw />}
+				{t("Run again")}
+			</Button>
+			{asking && (
+				<Confirm
+					title={t("Run {tool} again?", { tool: call.tool! })}
+					action={t("Run again")}
+					danger={hints?.destructiveHint !== false}
+					onConfirm={() => void run()}
+					onClose={() => ask(false)}
+				>
+					<p className="mb-3">
+						{hints?.destructiveHint === false
+							? t("It changes something. It is called with the same arguments, as you:")
+							: t("It may change or delete something. It is called with the same arguments, as you:")}
+					</p>
+					<Card>
+						<Json value={argumentsOf(call)} className="max-h-72!" />
+					</Card>
+				</Confirm>
+			)}
+			{result && (
+				<Dialog
+					title={t("{tool} answered after {time}", { tool: call.tool!, time: took(result.executionTime) })}
+					size="wide"
+					onClose={() => setResult(undefined)}
+				>
+					<Card>
+						<Result result={result.result} />
+					</Card>
+				</Dialog>
+			)}
+		</>
+	);
+}
+
+/** Replay opens a workflow with this call as its sample. */
+export function Replay({ call }: { call: Details }) {
+	const [, go] = useLocation();
+	const { data } = query.useQuery("get", "/v1/workflows");
+	const kept = call.bodies === "kept" && !call.request?.cut && !call.response?.cut;
+	const fitting = data?.workflows.filter((workflow) => workflow.workflowType === call.method) ?? [];
+	const why = kept ? undefined : t("What was sent and received is not kept whole, so it cannot be replayed.");
+	const create = () => go(`/workflows/new?call=${encodeURIComponent(call.id)}`);
+	if (fitting.length === 0)
+		return (
+			<Button disabled={!kept || !data} title={why} onClick={create}>
+				<Workflow />
+				{t("Make a workflow from this call")}
+			</Button>
+		);
+	return (
+		<Menu
+			trigger={
+				<Button look="primary" disabled={!kept} title={why}>
+					<Play />
+					{t("Replay through a draft")}
+				</Button>
+			}
+			items={[
+				...fitting.map((workflow) => ({
+					title: workflow.name || workflow.id,
+					hint: workflow.enabled ? t("on") : t("draft"),
+					onSelect: () => go(`/workflows/${encodeURIComponent(workflow.id)}?call=${encodeURIComponent(call.id)}`),
+				})),
+				"line",
+				{ title: t("A new workflow"), onSelect: create },
+			]}
+		/>
+	);
+}

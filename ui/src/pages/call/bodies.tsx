@@ -1,0 +1,224 @@
+import { type ReactNode, useMemo, useState } from "react";
+import type { S } from "@/api/client";
+import { bytes, list, number, t, tn } from "@/lang";
+import {
+	Cap,
+	Card,
+	CopyButton,
+	cx,
+	Empty,
+	Json,
+	JsonText,
+	LinkButton,
+	marked,
+	RecordMasks,
+	Rich,
+	rulesIn,
+	Toggle,
+} from "@/ui";
+import Result from "@/ui/result";
+import { useWorkflowName } from "../calls/words";
+
+type Details = S["CallDetails"];
+
+export function Bodies({ call }: { call: Details }) {
+	if (!call.request && !call.response)
+		return (
+			<Empty
+				title={t("What was sent and received is not here.")}
+				actions={
+					call.bodies === "off" || call.bodies === "local" ? (
+						<LinkButton href="/settings">{t("Settings")}</LinkButton>
+					) : undefined
+				}
+			>
+				{call.note}
+			</Empty>
+		);
+	return (
+		<div className="grid gap-3 md:grid-cols-2">
+			<Body call={call} title={t("What the client sent")} body={call.request} request />
+			<Body call={call} title={t("What the client got")} body={call.response} />
+		</div>
+	);
+}
+
+type View = "shown" | "json" | "bytes";
+
+/** Masks says which values are masked in the record only, and which a workflow took out
+ * before the client got the answer. They look alike in the text. */
+function Masks({ call, text, request }: { call: Details; text: string; request?: boolean }) {
+	const workflowName = useWorkflowName();
+	const found = rulesIn(text);
+	const inRecord = found.filter((rule) => call.redacted.includes(rule));
+	const workflows = request ? [] : (call.workflows ?? []).filter((trace) => trace.mode !== "shadow");
+	const by = workflows.filter((trace) => {
+		const patches = JSON.stringify(trace.steps.map((step) => step.patch));
+		return found.some((rule) => !inRecord.includes(rule) && patches.includes(`[redacted:${rule}]`));
+	});
+	const names = (all: string[]) =>
+		all.map((name, i) => (
+			<span key={name}>
+				{i > 0 && list(["", ""])}
+				<code className="font-semibold">{name}</code>
+			</span>
+		));
+	return (
+		<>
+			{inRecord.length > 0 && (
+				<Notice>
+					<Rich
+						text={
+							request
+								? tn(
+										inRecord.length,
+										"Masked in this record only, by the rule {rules}. The client sent the real value.",
+										"Masked in this record only, by the rules {rules}. The client sent the real value.",
+									)
+								: tn(
+										inRecord.length,
+										"Masked in this record only, by the rule {rules}. The client got the real value.",
+										"Masked in this record only, by the rules {rules}. The client got the real value.",
+									)
+						}
+						values={{ rules: names(inRecord) }}
+					/>
+				</Notice>
+			)}
+			{by.length > 0 && (
+				<Notice tone="warn">
+					<Rich
+						text={tn(
+							by.length,
+							"Taken out by the workflow {names}. The client did not get it.",
+							"Taken out by the workflows {names}. The client did not get it.",
+						)}
+						values={{ names: names([...new Set(by.map((trace) => workflowName(trace.workflow)))]) }}
+					/>
+				</Notice>
+			)}
+		</>
+	);
+}
+
+/** Notice is a line above what a panel shows. */
+function Notice({ tone, children }: { tone?: "warn"; children: ReactNode }) {
+	return (
+		<p
+			className={cx(
+				"border-line border-b px-4 py-2 text-sm",
+				tone === "warn" ? "bg-warn-soft text-warn" : "bg-sunken text-muted",
+			)}
+		>
+			{children}
+		</p>
+	);
+}
+
+export function Body({
+	call,
+	title,
+	body,
+	request,
+}: {
+	call: Details;
+	title: string;
+	body?: S["CallBody"];
+	request?: boolean;
+}) {
+	const [view, setView] = useState<View>("shown");
+	const [size, tokens] = request ? [call.bytesIn, call.tokensIn] : [call.bytesOut, call.tokensOut];
+	const masks = useMemo(() => new Set(call.redacted), [call.redacted]);
+	const text = body ? (body.text ?? JSON.stringify(body.json)) : "";
+	const whole_ = body && !body.cut && body.json !== undefined;
+	// Where no server answered, the client got the error that Genkan made.
+	const message = !request && !body && call.bytesOut === 0 && call.outcome !== "canceled" ? call.error : undefined;
+	return (
+		<Card className="min-w-0 self-start overflow-hidden">
+			<Cap className="flex-wrap gap-y-1! pt-1.5! pb-[5px]!">
+				<span className="line">{title}</span>
+				<span className="flex shrink-0 flex-wrap items-center gap-1">
+					{!message && (
+						<span className="tabular mr-1 font-normal">
+							{bytes(size)} · {t("{n} tokens", { n: number(tokens) })}
+						</span>
+					)}
+					{whole_ && (
+						<>
+							<Toggle on={view === "shown"} onClick={() => setView("shown")}>
+								{t("Shown")}
+							</Toggle>
+							<Toggle on={view === "json"} onClick={() => setView("json")}>
+								JSON
+							</Toggle>
+							<Toggle on={view === "bytes"} onClick={() => setView("bytes")}>
+								{t("Bytes")}
+							</Toggle>
+						</>
+					)}
+					{body && <CopyButton text={() => (whole_ ? JSON.stringify(body.json, null, 2) : text)} />}
+				</span>
+			</Cap>
+			{!body &&
+				(message ? (
+					<p className="break-words whitespace-pre-wrap px-4 py-3">{marked(message)}</p>
+				) : (
+					<p className="px-4 py-3 text-muted">{t("Nothing is kept.")}</p>
+				))}
+			{body && <Masks call={call} text={text} request={request} />}
+			{body && !request && !!call.tokensSaved && (
+				<Notice>
+					<Rich
+						text={t(
+							"The answer was large, so the client got this outline of it. All of it is stored; {tool} reads its parts.",
+						)}
+						values={{ tool: <code className="font-semibold">read_result</code> }}
+					/>
+				</Notice>
+			)}
+			<RecordMasks value={masks}>
+				{body && !whole_ && (
+					<>
+						<p className="px-4 pt-3 text-warn">{t("Only the beginning is kept, because it is large.")}</p>
+						<JsonText text={text} />
+					</>
+				)}
+				{whole_ &&
+					view === "shown" &&
+					(request ? <Request json={body.json} /> : <Result result={body.json} worked={call.outcome === "ok"} />)}
+				{whole_ && view === "json" && <Json value={body.json} />}
+				{whole_ && view === "bytes" && (
+					<pre
+						// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+						tabIndex={0}
+						className="max-h-[560px] overflow-auto px-4 py-3 text-xs"
+					>
+						{hex(text)}
+					</pre>
+				)}
+			</RecordMasks>
+		</Card>
+	);
+}
+
+/** Request shows the arguments of a tool, and the whole params of anything else. */
+function Request({ json }: { json: unknown }) {
+	const params = json as { arguments?: unknown } | null;
+	return <Json value={params?.arguments ?? json} />;
+}
+
+const mostBytes = 16_384;
+
+/** hex writes a text byte by byte, with its characters beside them. */
+function hex(text: string): string {
+	const all = new TextEncoder().encode(text);
+	const lines: string[] = [];
+	for (let at = 0; at < Math.min(all.length, mostBytes); at += 16) {
+		const part = [...all.subarray(at, at + 16)];
+		const codes = part.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+		const characters = part.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·")).join("");
+		lines.push(`${at.toString(16).padStart(6, "0")}  ${codes.padEnd(47)}  ${characters}`);
+	}
+	if (all.length > mostBytes) lines.push("…");
+	return lines.join("\n");
+}

@@ -1,0 +1,217 @@
+import { lazy, Suspense, useState } from "react";
+import { query } from "@/api/client";
+import { t } from "@/lang";
+import { aboutStep } from "@/lang/terms";
+import { Button, Field, Input, Select } from "@/ui";
+import { blank, type Schema, SchemaForm } from "@/ui/schemaform";
+import { type Hook, hookOf, isDetached, type Node, nameOf, withHook } from "../definition";
+import { hookFrom } from "../menu";
+import { rename } from "../node";
+import { edit, editNode, type Problem, useEditor } from "../store";
+import { JsonField, OnError, set } from "./parts";
+
+const Code = lazy(() => import("../code").then((module) => ({ default: module.Code })));
+
+export function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const step = useEditor((s) => s.replay?.steps[node.id]);
+	const modules = query.useQuery("get", "/v1/hook-modules");
+	const templates = query.useQuery("get", "/v1/workflow-templates");
+	const type = useEditor((s) => s.draft.workflowType);
+	const [more, setMore] = useState(false);
+	const hook = hookOf(node);
+	// A template's script that nobody has changed is a form, too, until the script is asked for.
+	const [asScript, setAsScript] = useState(false);
+	const template = templates.data?.templates.find(
+		(one) => one.hook && (hook.template === one.id || (!asScript && !hook.module && hook.script === one.hook.script)),
+	);
+	const mustWait = template?.hook?.blocking;
+	const put = (change: Partial<Hook>, group = "") =>
+		editNode(
+			node.id,
+			(data) => ({ ...data, hook: { ...((data.hook ?? {}) as Hook), ...change } }),
+			group && `${group} ${node.id}`,
+		);
+	const marks = problems.filter((p) => p.line).map((p) => ({ line: p.line!, column: p.column, message: p.reason }));
+	if (marks.length === 0 && step?.line && step.error)
+		marks.push({ line: step.line, column: step.column, message: step.error });
+	const usesModule = hook.module !== undefined;
+	const putParams = (params: unknown) =>
+		editNode(
+			node.id,
+			(data) => ({ ...data, hook: set((data.hook ?? {}) as Record<string, unknown>, "params", params) }),
+			`params ${node.id}`,
+		);
+	return (
+		<>
+			<div className="flex shrink-0 flex-wrap items-center gap-2 border-line border-b px-4 py-2">
+				<Input
+					aria-label={t("Name")}
+					value={node.data?.label ?? ""}
+					placeholder={nameOf(node)}
+					readOnly={readOnly}
+					onChange={(event) =>
+						event.target.value
+							? editNode(node.id, (data) => ({ ...data, label: event.target.value }), `name ${node.id}`)
+							: rename(node, "")
+					}
+					className="flex-1 basis-24"
+				/>
+				<Select
+					aria-label={t("Whether the call waits")}
+					disabled={readOnly || (mustWait && hook.blocking)}
+					title={
+						mustWait
+							? t("The call waits for this step. Otherwise the step could neither change nor refuse it.")
+							: undefined
+					}
+					value={hook.blocking ? "wait" : "beside"}
+					onChange={(event) => {
+						const blocking = event.target.value === "wait";
+						edit((draft) => withHook(draft, node.id, { ...hook, blocking }));
+					}}
+				>
+					<option value="wait">{t("is waited for")}</option>
+					{!(mustWait && hook.blocking) && <option value="beside">{t("nobody waits")}</option>}
+				</Select>
+				<Button look="quiet" size="small" aria-expanded={more} onClick={() => setMore(!more)}>
+					{t("More")}
+				</Button>
+				{more && (
+					<div className="grid w-full gap-2">
+						<Field label={t("Where the script is")}>
+							<Select
+								disabled={readOnly}
+								value={hook.module ? `module ${hook.module}` : template ? `template ${template.id}` : ""}
+								onChange={(event) => {
+									const [from, id] = event.target.value.split(" ");
+									setAsScript(from === "");
+									const chosen = templates.data?.templates.find((one) => from === "template" && one.id === id);
+									if (chosen) {
+										const { module: _, template: __, script: ___, ...others } = hook;
+										edit((draft) => withHook(draft, node.id, { ...others, ...hookFrom(chosen) }));
+										return;
+									}
+									editNode(node.id, (data) => {
+										const { module: _, template: __, ...rest } = (data.hook ?? {}) as Hook;
+										if (from !== "module") return { ...data, hook: { script: template?.hook?.script ?? "", ...rest } };
+										const schema = modules.data?.hookModules.find((m) => m.id === id)?.params as Schema | undefined;
+										const params = rest.params ?? (schema && blank(schema));
+										return { ...data, hook: { ...rest, module: id, ...(params !== undefined && { params }) } };
+									});
+								}}
+							>
+								<option value="">{t("own script")}</option>
+								{templates.data?.templates
+									.filter((one) => one.id === template?.id || one.hook?.workflowTypes.includes(type))
+									.map((one) => (
+										<option key={one.id} value={`template ${one.id}`}>
+											{one.title}
+										</option>
+									))}
+								{usesModule && !modules.data?.hookModules.some((m) => m.id === hook.module) && (
+									<option value={`module ${hook.module}`}>{hook.module}</option>
+								)}
+								{modules.data?.hookModules.map((m) => (
+									<option key={m.id} value={`module ${m.id}`}>
+										{m.id}
+									</option>
+								))}
+							</Select>
+						</Field>
+						{!isDetached(node) && <OnError node={node} />}
+						{!usesModule && !template && (
+							<JsonField label={t("Parameters (params) as JSON")} value={hook.params} onChange={putParams} />
+						)}
+					</div>
+				)}
+			</div>
+			<div className="min-h-0 flex-1">
+				{usesModule ? (
+					<ModuleParams key={hook.module} reference={hook.module!} value={hook.params} onChange={putParams} />
+				) : template ? (
+					<Params
+						about={aboutStep(template, type)}
+						schema={template.params as Schema}
+						value={hook.params}
+						onChange={putParams}
+					/>
+				) : hook.template ? null : (
+					<Suspense fallback={null}>
+						<Code
+							key={node.id}
+							language="script"
+							label={t("Script of {name}", { name: nameOf(node) })}
+							hint={
+								'// if (/drop/i.test(ctx.request.params.arguments.sql))\n//   return { action: "deny", reason: "…" };\n// mapText(ctx.response, (text) => text.trim());'
+							}
+							value={hook.script ?? ""}
+							onChange={(script) => put({ script }, "script")}
+							marks={marks}
+							readOnly={readOnly}
+						/>
+					</Suspense>
+				)}
+			</div>
+		</>
+	);
+}
+
+/** ModuleParams are the params that a hook gives to a module: a form, if the module says
+ * which it takes. */
+function ModuleParams({
+	reference,
+	value,
+	onChange,
+}: {
+	reference: string;
+	value: unknown;
+	onChange: (params: unknown) => void;
+}) {
+	const [id, version] = reference.split("@");
+	const module = query.useQuery(
+		"get",
+		"/v1/hook-modules/{id}",
+		{ params: { path: { id: id! }, query: { version: Number(version) || undefined } } },
+		{ retry: false },
+	);
+	const shared = t("The script is the shared module {name}. A change to it reaches all workflows that use it.", {
+		name: reference,
+	});
+	if (module.isLoading) return null;
+	return (
+		<Params
+			about={module.data?.description ? `${module.data.description} ${shared}` : shared}
+			schema={module.data?.params as Schema | undefined}
+			value={value}
+			onChange={onChange}
+		/>
+	);
+}
+
+/** Params are those of a hook, as a form if there is a schema of them. */
+function Params({
+	about,
+	schema,
+	value,
+	onChange,
+}: {
+	about: string;
+	schema?: Schema;
+	value: unknown;
+	onChange: (params: unknown) => void;
+}) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	return (
+		<div className="flex h-full flex-col gap-3 overflow-y-auto p-4">
+			<p className="text-muted">{about}</p>
+			{schema ? (
+				<fieldset disabled={readOnly} aria-label={t("Parameters")}>
+					<SchemaForm schema={schema} value={value ?? {}} onChange={onChange} />
+				</fieldset>
+			) : (
+				<JsonField label={t("Parameters (params) as JSON")} value={value} onChange={onChange} />
+			)}
+		</div>
+	);
+}

@@ -1,0 +1,184 @@
+import { Copy, MoreHorizontal, Spline, Trash2 } from "lucide-react";
+import { t } from "@/lang";
+import { Button, Cap, Field, Input, Menu } from "@/ui";
+import { hookOf, kindOf, type Node, nameOf, nodeOf, remove } from "../definition";
+import { Whole } from "../fields";
+import { copyText, pasteText } from "../keys";
+import { rename } from "../node";
+import { edit, editNode, type Problem, select, setEditor, useEditor } from "../store";
+import { Cases } from "./cases";
+import { HookSettings } from "./hook";
+import { Body, Choice, Message, OnError, set, Wrong } from "./parts";
+import { SampleValues, ToolFields } from "./tool";
+import { WorkflowSettings } from "./workflow";
+
+/** Settings are those of the selected node, or of the workflow. */
+export function Settings() {
+	const id = useEditor((s) => s.selected.at(-1));
+	const many = useEditor((s) => s.selected.length);
+	const node = useEditor((s) => (id === undefined ? undefined : nodeOf(s.draft, id)));
+	return (
+		<section data-settings aria-label={t("Settings")} className="flex min-h-0 min-w-0 flex-col">
+			{node && many === 1 ? (
+				<NodeSettings key={node.id} node={node} />
+			) : many > 1 ? (
+				<Several count={many} />
+			) : (
+				<WorkflowSettings />
+			)}
+		</section>
+	);
+}
+
+function Several({ count }: { count: number }) {
+	return (
+		<>
+			<Cap>{t("{n} steps are selected", { n: count })}</Cap>
+			<p className="p-4 text-muted">
+				{t("Drag moves them together. Ctrl+C copies them as JSON, D duplicates, Delete removes.")}
+			</p>
+		</>
+	);
+}
+
+function NodeSettings({ node }: { node: Node }) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const allProblems = useEditor((s) => s.problems);
+	const problems = allProblems.filter((p) => p.node === node.id);
+	const inCode = node.type === "hook" && !hookOf(node).module && !hookOf(node).template;
+	const said = problems.filter((p) => !(inCode && p.line));
+	return (
+		<>
+			<Cap>
+				<span className="line">
+					<b className="text-text">{nameOf(node)}</b> ·{" "}
+					{hookOf(node).template ? t("from a template") : t(kindOf(node).name)}
+				</span>
+				{!readOnly && (
+					<Menu
+						trigger={
+							<Button look="quiet" size="iconSmall" aria-label={t("More about this step")}>
+								<MoreHorizontal />
+							</Button>
+						}
+						items={[
+							{
+								title: t("Connect to…"),
+								hint: "C",
+								icon: <Spline />,
+								onSelect: () =>
+									setEditor({
+										adding: { kind: "connect", from: node.id, screen: { x: window.innerWidth / 2, y: 240 } },
+									}),
+							},
+							{ title: t("Duplicate"), hint: "D", icon: <Copy />, onSelect: () => pasteText(copyText()) },
+							"line",
+							{
+								title: t("Remove"),
+								hint: "Del",
+								icon: <Trash2 />,
+								danger: true,
+								disabled: node.type === "start",
+								onSelect: () => {
+									edit((draft) => remove(draft, [node.id]));
+									select([]);
+								},
+							},
+						]}
+					/>
+				)}
+			</Cap>
+			{said.length > 0 && <Wrong problems={said} />}
+			{node.type === "hook" ? (
+				<HookSettings node={node} problems={problems} />
+			) : (
+				<Body>
+					<Name node={node} />
+					<Own node={node} problems={problems} />
+					<OnError node={node} />
+				</Body>
+			)}
+		</>
+	);
+}
+
+function Name({ node }: { node: Node }) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	return (
+		<Field label={t("Name")}>
+			<Input
+				value={node.data?.label ?? ""}
+				placeholder={nameOf(node)}
+				readOnly={readOnly}
+				onChange={(event) =>
+					event.target.value
+						? editNode(node.id, (data) => ({ ...data, label: event.target.value }), `name ${node.id}`)
+						: rename(node, "")
+				}
+			/>
+		</Field>
+	);
+}
+
+/** Own are the settings of a node's type. */
+function Own({ node, problems }: { node: Node; problems: Problem[] }) {
+	const data = node.data ?? {};
+	const put = (key: string, value: unknown) => editNode(node.id, (data) => set(data, key, value), `${key} ${node.id}`);
+	switch (node.type) {
+		case "start":
+			return (
+				<p className="text-muted">{t("Here the call comes in. Which calls: see the settings of the workflow.")}</p>
+			);
+		case "mcp-call":
+			return (
+				<Field label={t("Time limit in ms")} hint={t("Sends the call to its server, once.")}>
+					<Whole value={data.timeoutMs} onChange={(n) => put("timeoutMs", n)} placeholder={t("that of the server")} />
+				</Field>
+			);
+		case "condition":
+			return <Cases node={node} wrong={problems.some((p) => p.line)} />;
+		case "set":
+			return (
+				<>
+					<SampleValues node={node} setting="arguments" label={t("Arguments of the call")} />
+					<SampleValues node={node} setting="vars" label={t("Variables")} />
+				</>
+			);
+		case "tool":
+			return <ToolFields node={node} />;
+		case "approve":
+			return (
+				<>
+					<Message node={node} label={t("What the person is asked")} placeholder={t("May this call be made?")} />
+					<Field label={t("Time limit in ms")} hint={t("Nobody's answer is a no.")}>
+						<Whole value={data.timeoutMs} onChange={(n) => put("timeoutMs", n)} placeholder="300000" />
+					</Field>
+				</>
+			);
+		case "end":
+			return (
+				<>
+					<Field label={t("How it ends")}>
+						<Choice
+							value={String(data.outcome ?? "ok")}
+							onChange={(value) => put("outcome", value === "ok" ? undefined : value)}
+							options={{
+								ok: t("The answer goes to the caller"),
+								deny: t("The call is refused"),
+								error: t("The workflow fails"),
+							}}
+						/>
+					</Field>
+					{data.outcome && data.outcome !== "ok" ? (
+						<Message node={node} label={t("What the caller reads")} placeholder={t("Only SELECT is allowed.")} />
+					) : null}
+				</>
+			);
+		default:
+			return (
+				<p className="text-muted">
+					{t("This editor does not know the type {type}. It is kept as it is.", { type: node.type })}
+				</p>
+			);
+	}
+}

@@ -1,0 +1,121 @@
+import { t } from "@/lang";
+import { aroundWord, workflowTypes } from "@/lang/terms";
+import { Cap, Field, Input, TextArea } from "@/ui";
+import type { Definition } from "../definition";
+import { Cel, Patterns } from "../fields";
+import { edit, useEditor } from "../store";
+import { Body, Choice, JsonField, set, Wrong } from "./parts";
+
+// Where the server reports problems of match.when.
+const matchWhen = "match.when";
+
+export function WorkflowSettings() {
+	const draft = useEditor((s) => s.draft);
+	const allProblems = useEditor((s) => s.problems);
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const own = allProblems.filter((p) => !p.node || p.node === matchWhen);
+	const match = draft.match ?? {};
+	const put = (change: Partial<Definition>, group = "") => edit((draft) => ({ ...draft, ...change }), group);
+	const putMatch = (key: string, value: unknown) =>
+		put(
+			{
+				match: set(
+					match as Record<string, unknown>,
+					key,
+					Array.isArray(value) && value.length === 0 ? undefined : value || undefined,
+				),
+			},
+			`match ${key}`,
+		);
+	return (
+		<>
+			<Cap>
+				<span>
+					<b className="whitespace-nowrap text-text">{t("The workflow")}</b>
+				</span>
+				<span className="line font-normal text-faint">{t("Runs around a call; never starts by itself.")}</span>
+			</Cap>
+			{own.length > 0 && <Wrong problems={own} />}
+			<Body>
+				<div className="grid grid-cols-2 gap-3">
+					<Field label={t("Name")}>
+						<Input
+							value={draft.name}
+							readOnly={readOnly}
+							onChange={(event) => put({ name: event.target.value }, "name")}
+						/>
+					</Field>
+					<Field label={t("For")}>
+						<Choice
+							value={draft.workflowType}
+							onChange={(workflowType) => put({ workflowType })}
+							options={Object.fromEntries(workflowTypes.map((type) => [type, aroundWord(type)]))}
+						/>
+					</Field>
+					<Field label={t("Tools")}>
+						<Patterns
+							value={match.tools ?? []}
+							onChange={(value) => putMatch("tools", value)}
+							placeholder={t("all, or github__*")}
+						/>
+					</Field>
+					<Field label={t("Servers")}>
+						<Patterns
+							value={match.servers ?? []}
+							onChange={(value) => putMatch("servers", value)}
+							placeholder={t("all")}
+						/>
+					</Field>
+					<Field label={t("Clients")}>
+						<Patterns
+							value={match.clients ?? []}
+							onChange={(value) => putMatch("clients", value)}
+							placeholder={t("all")}
+						/>
+					</Field>
+					<Field label={t("Only if")}>
+						<Cel
+							condition
+							label={t("Only if")}
+							error={own.some((p) => p.node === matchWhen)}
+							value={match.when ?? ""}
+							onChange={(value) => putMatch("when", value)}
+						/>
+					</Field>
+					<Field label={t("If the workflow fails")}>
+						<Choice
+							value={draft.failMode ?? "closed"}
+							onChange={(value) => put({ failMode: value === "closed" ? undefined : value })}
+							options={{ closed: t("the call is refused"), open: t("the call passes") }}
+						/>
+					</Field>
+					<Field label={t("Mode")}>
+						<Choice
+							value={draft.mode ?? "enforce"}
+							onChange={(value) => put({ mode: value === "enforce" ? undefined : value })}
+							options={{ enforce: t("it acts"), shadow: t("shadow: watches") }}
+						/>
+					</Field>
+				</div>
+				<Field label={t("Description")}>
+					<TextArea
+						rows={2}
+						readOnly={readOnly}
+						value={draft.description ?? ""}
+						onChange={(event) => put({ description: event.target.value || undefined }, "description")}
+					/>
+				</Field>
+				<JsonField
+					label={t("Variables (vars) as JSON")}
+					value={draft.vars}
+					onChange={(vars) => put({ vars: vars as Record<string, unknown> | undefined }, "vars")}
+				/>
+				<JsonField
+					label={t("Limits as JSON")}
+					value={draft.limits}
+					onChange={(limits) => put({ limits: limits as Record<string, unknown> | undefined }, "limits")}
+				/>
+			</Body>
+		</>
+	);
+}
