@@ -25,7 +25,7 @@ export default {
 	In: "入力",
 	Saved: "節約",
 	"without a tool": "ツールなし",
-	"Tokens in / out": "トークン（入力／出力）",
+	"Tokens in / out": "トークン 入力／出力",
 	"Calls of {name}": "{name} の呼び出し",
 	"Servers and tools": "サーバーとツール",
 } as Record<string, string>;

@@ -1,7 +1,7 @@
 import { Stethoscope } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Failure, failureOf, queries, query, root, type S } from "@/api/client";
-import { clock, t, tn } from "@/lang";
+import { clock, currentLang, t, tn } from "@/lang";
 import { subjectWord } from "@/lang/terms";
 import { Button, Card, CopyButton, complain, cx, Dot, LinkButton, say, type Tone } from "@/ui";
 
@@ -71,6 +71,16 @@ export function Findings({
 	);
 }
 
+/** inSettings says that something is in the settings of the server, where the doctor names a
+ * file. Japanese has no spaces around words. */
+function inSettings(fix: string | undefined, place: string): string | undefined {
+	const [before, after] = fix?.split(place) ?? [];
+	if (before === undefined || after === undefined) return fix;
+	return currentLang() === "ja"
+		? before.trimEnd() + t("its settings") + after.trimStart()
+		: before + t("its settings") + after;
+}
+
 function Found({
 	finding,
 	subject,
@@ -109,7 +119,7 @@ function Found({
 	const mendable = request && request.method !== "GET" && !request.path.includes("{");
 	// A fix that is a command begins with it; the command has its own place.
 	const { command, place } = finding;
-	const fix = changeable && place ? finding.fix?.replace(place, t("its settings")) : finding.fix;
+	const fix = changeable && place ? inSettings(finding.fix, place) : finding.fix;
 	const local = (text: string) =>
 		(finding.times ?? []).reduce((said, at) => said.replaceAll(at.text, clock(at.time)), text);
 	const advice = fix && command && fix.startsWith(command) ? fix.slice(command.length).trim() : fix;
