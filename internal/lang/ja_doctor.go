@@ -81,7 +81,7 @@ var jaDoctor = map[string]string{
 	"no servers are configured":                                                      "サーバーが設定されていません",
 	"takes over those of your editors; or add some to %s":                            "エディターのサーバーを取り込みます。または %s に追加してください",
 	"%s: servers: %d":                                            "%s：サーバー %d 台",
-	"%s: servers: %d; in the database: %d":                       "%s：サーバー %d 台。データベース：%d 台",
+	"%s: servers: %d; in the database: %d":                       "%s にサーバー %d 台、データベースに %d 台",
 	"%s of server %s has a key that stands in the file as it is": "%[2]s サーバーの %[1]s に、シークレットがそのまま書かれています",
 	"whoever sees the file has the key":                          "ファイルを見た人は誰でもそのシークレットを使えます",
 	"then write %s in its place":                                 "その後、代わりに %s と書いてください",

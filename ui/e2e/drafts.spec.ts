@@ -337,3 +337,34 @@ test("a file becomes the draft, and undo brings the old one back", async ({ sign
 		.setInputFiles({ name: "no.json", mimeType: "application/json", buffer: Buffer.from("[]") });
 	await expect(page.getByText("The file no.json is no workflow")).toBeVisible();
 });
+
+test.describe("a workflow that is deleted", () => {
+	test.use({ provoked: /^404 GET .*\/v1\/workflows\/goes/ });
+
+	test("does not come back with the back button", async ({ signedIn: page, genkan }) => {
+		await put(genkan, plain("goes"));
+		await go(page, genkan, "workflows/goes");
+		await expect(node(page, "call")).toBeVisible();
+		await page.getByRole("button", { name: "File" }).click();
+		await page.getByRole("menuitem", { name: "Delete this workflow" }).click();
+		await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+		await expect(page.getByRole("heading", { name: "Workflows", exact: true })).toBeVisible();
+		await page.goBack();
+		await expect(page.getByRole("alert")).toContainText("goes");
+		await expect(node(page, "call")).toHaveCount(0);
+	});
+});
+
+test("a client is written as pages name it", async ({ signedIn: page, genkan }) => {
+	const agent = await genkan.client({
+		command: genkan.genkan,
+		args: ["stdio", "--client", "cursor", "--data", genkan.data],
+	});
+	await agent.callTool({ name: "fault__pid", arguments: {} });
+	await put(genkan, plain("of-cursor"));
+	await go(page, genkan, "workflows/of-cursor");
+	const clients = page.getByRole("region", { name: "Settings" }).getByRole("combobox", { name: "Clients" });
+	await clients.fill("cursor");
+	await clients.press("Tab");
+	await expect(clients).toHaveValue("local:cursor");
+});

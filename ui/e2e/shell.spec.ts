@@ -12,6 +12,10 @@ test("a link signs in once, and the address forgets the code", { tag: "@quick" }
 	await page.goto("about:blank");
 	await page.goto(link);
 	await expect(page.getByRole("alert")).toContainText("genkan ui");
+
+	// A link is often pasted where the page is open already.
+	await page.goto(await genkan.link());
+	await expect(page.getByRole("navigation")).toBeVisible();
 });
 
 test("g and a letter lead to a page; the palette goes anywhere", async ({ signedIn: page, genkan }) => {

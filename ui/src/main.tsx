@@ -38,4 +38,9 @@ async function start(): Promise<void> {
 	fetchPages();
 }
 
+// A link that is opened where a page is open already changes only what is behind the #.
+addEventListener("hashchange", () => {
+	if (location.hash.startsWith("#code=")) location.reload();
+});
+
 void start();

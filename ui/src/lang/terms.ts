@@ -83,3 +83,12 @@ const statuses: Record<string, string> = {
  * their names. */
 export const statusWord = (name: string): string =>
 	currentLang() === "ja" && statuses[name] ? t(statuses[name]) : name;
+
+/** whyNoJSON is what JSON.parse says of a text. Browsers say it in English. */
+export function whyNoJSON(error: unknown): string {
+	const message = error instanceof Error ? error.message : String(error);
+	if (currentLang() === "en") return message;
+	const at = /line (\d+) column (\d+)/.exec(message);
+	if (at) return t("line {line}, column {column}", { line: at[1]!, column: at[2]! });
+	return /end of JSON/.test(message) ? t("it ends too early") : message;
+}

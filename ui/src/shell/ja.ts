@@ -40,9 +40,9 @@ export default {
 	"These keys": "キーボード操作の一覧",
 	"On the machine where Genkan runs, this command opens the page with a link that works once:":
 		"Genkan が動いているマシンで次のコマンドを実行すると、一度だけ使えるリンクでこのページが開きます。",
-	"Or sign in with a token": "または、トークンでサインイン",
+	"Or sign in with a token": "または、アクセストークンでサインイン",
 	"An administrator makes one with genkan tokens add NAME.":
-		"トークンは、管理者が genkan tokens add NAME で発行します。",
+		"アクセストークンは、管理者が genkan tokens add NAME で発行します。",
 	Setting: "設定",
 	"All workflows are off: nothing is redacted, denied or hidden.":
 		"すべてのワークフローが停止中です。伏せ字、拒否、非表示は行われません。",

@@ -1,4 +1,6 @@
 export default {
+	"line {line}, column {column}": "{line} 行 {column} 列目",
+	"it ends too early": "途中で終わっています",
 	Loading: "読み込んでいます",
 	"Try again": "再試行",
 	"The page has made a mistake: {message}": "画面の表示中にエラーが発生しました：{message}",

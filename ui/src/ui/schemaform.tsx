@@ -2,6 +2,7 @@ import { Plus, Trash2 } from "lucide-react";
 import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useRef, useState } from "react";
 import { Failure } from "../api/client";
 import { list as listed, t } from "../lang";
+import { whyNoJSON } from "../lang/terms";
 import { Button, cx, Field, Input, Select, Switch, TextArea, Toggle } from "./basics";
 
 /** Schema is the part of JSON Schema that a form understands. What it does not
@@ -659,7 +660,7 @@ export function JSONText({
 						onChange(event.target.value.trim() === "" ? undefined : JSON.parse(event.target.value));
 						setWrong(undefined);
 					} catch (error) {
-						setWrong((error as Error).message);
+						setWrong(whyNoJSON(error));
 					}
 				}}
 			/>

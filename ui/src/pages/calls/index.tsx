@@ -92,7 +92,16 @@ export default function Calls() {
 			<Strip history={feed.history} />
 			<Approvals waiting={params.has("waiting")} />
 			{start.wanted && start.known && !filtered && !welcome && <Further start={start} />}
-			{start.wanted && !filtered && welcome && <Start called={start.called} onClose={start.close} />}
+			{!filtered && welcome && (
+				<Start
+					called={start.called}
+					done={start.done === start.of}
+					onClose={() => {
+						start.close();
+						setWelcome(false);
+					}}
+				/>
+			)}
 			<Tiles filters={filters} />
 			<FilterBar filters={filters} set={set} toggle={toggle} feed={feed} />
 			{feed.error !== undefined && <Problem className="mb-3" error={feed.error} retry={feed.again} />}

@@ -1,4 +1,5 @@
 export default {
+	Tokens: "トークン",
 	server: "サーバー",
 	client: "クライアント",
 	tool: "ツール",
@@ -53,6 +54,8 @@ export default {
 	"Last 24 hours": "過去 24 時間",
 	"Last 7 days": "過去 7 日間",
 	"Welcome in.": "ようこそ",
+	"All three steps are done. Calls appear below as they happen.":
+		"3 つの手順が完了しました。呼び出しがあると、下に表示されます。",
 	"Three steps, about a minute. This list ticks itself off.":
 		"3 つの手順で、1 分ほどで完了します。終わった手順には自動でチェックが付きます。",
 	"Changed your mind? This command puts every file back, to the byte:":

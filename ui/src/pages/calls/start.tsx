@@ -63,18 +63,22 @@ export function Further({ start }: { start: ReturnType<typeof useStart> }) {
 }
 
 /** Start is the list of what leads to the first call. It ticks itself off. */
-export function Start({ called, onClose }: { called: boolean; onClose?: () => void }) {
+export function Start({ called, done, onClose }: { called: boolean; done?: boolean; onClose?: () => void }) {
 	return (
 		<div className="mx-auto mt-6 mb-8 max-w-[680px] sm:mt-12">
 			<div className="flex items-start justify-between gap-3">
 				<h2 className="text-xl">{t("Welcome in.")}</h2>
 				{onClose && (
-					<Button size="small" look="quiet" onClick={onClose}>
-						{t("Do not show again")}
+					<Button size="small" look={done ? "primary" : "quiet"} onClick={onClose}>
+						{done ? t("Close") : t("Do not show again")}
 					</Button>
 				)}
 			</div>
-			<p className="mt-1 mb-5 text-muted">{t("Three steps, about a minute. This list ticks itself off.")}</p>
+			<p className="mt-1 mb-5 text-muted">
+				{done
+					? t("All three steps are done. Calls appear below as they happen.")
+					: t("Three steps, about a minute. This list ticks itself off.")}
+			</p>
 			<Card>
 				<ol>
 					<Servers />

@@ -55,7 +55,7 @@ export function Tokens({
 	return (
 		<section aria-labelledby="tokens">
 			<h2 id="tokens" className="mb-2 text-base">
-				{t("Tokens")}
+				{t("Access tokens")}
 			</h2>
 			<Card className="overflow-hidden">
 				<div className="flex flex-col gap-3 border-line border-b px-4 py-3">

@@ -98,7 +98,7 @@ function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () 
 										</Chip>
 									) : null}
 								</span>
-								<code className="line mt-0.5 block text-muted">
+								<code className="mt-0.5 block break-all text-muted">
 									{server.url ?? [server.command, ...(server.args ?? [])].join(" ")}
 								</code>
 								<Renamed server={server} servers={plan.servers} />

@@ -467,3 +467,12 @@ export function paste(draft: Definition, from: { nodes: Node[]; edges: Edge[] },
 		.map((e) => clean({ ...e, id: undefined, source: ids.get(e.source)!, target: ids.get(e.target)! }));
 	return [{ ...out, edges: [...out.edges, ...edges] }, [...ids.values()]];
 }
+
+/** partsOf are the other workflows that the template of one has made with it. */
+export function partsOf(all: S["Workflow"][], one: S["Workflow"] | null | undefined): S["Workflow"][] {
+	const stem = (id: string) => id.replace(/-(list|resources|prompts)$/, "");
+	return all.filter(
+		(other) =>
+			one?.template && other.template === one.template && other.id !== one.id && stem(other.id) === stem(one.id),
+	);
+}

@@ -12,6 +12,7 @@ import {
 	isDetached,
 	nameOf,
 	nodeOf,
+	replacedBy,
 	rowHeight,
 	wayOf,
 } from "./definition";
@@ -150,7 +151,9 @@ function WayOut({ edge }: { edge: Edge }) {
 	const [source, target] = [nodeOf(draft, edge.source), nodeOf(draft, edge.target)];
 	const other = entering(draft, edge.target)[0];
 	const from = other && nodeOf(draft, other.source);
-	if (!source || !target || !other || !from || descendants(draft, target.id).has(source.id)) return null;
+	// What the exit leads to now would be lost, and a loop stays one.
+	if (!source || !target || !other || !from) return null;
+	if (replacedBy(draft, edge) || descendants(draft, target.id).has(source.id)) return null;
 	const button = "mt-1.5 block cursor-pointer text-left font-medium underline underline-offset-2";
 	if (target.type === "end") {
 		const { x, y } = target.position ?? { x: 0, y: 0 };

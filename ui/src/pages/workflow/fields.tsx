@@ -220,10 +220,14 @@ export function Patterns({
 	value,
 	onChange,
 	placeholder,
+	...more
 }: {
 	value: string[];
 	onChange: (value: string[]) => void;
 	placeholder?: string;
+	/** The id of a datalist. */
+	list?: string;
+	onBlur?: () => void;
 }) {
 	const split = (text: string) => text.split(/[\s,、]+/).filter(Boolean);
 	const readOnly = useEditor((s) => s.readOnly !== null);
@@ -237,6 +241,7 @@ export function Patterns({
 			value={text}
 			placeholder={placeholder}
 			readOnly={readOnly}
+			{...more}
 			onChange={(event) => {
 				setText(event.target.value);
 				onChange(split(event.target.value));

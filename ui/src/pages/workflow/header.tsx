@@ -1,10 +1,10 @@
 import { AlertTriangle, ChevronDown, Download, FileUp, OctagonX, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, query, refresh, type S } from "../../api/client";
-import { clock, t, tn } from "../../lang";
+import { api, queries, query, refresh, type S } from "../../api/client";
+import { clock, list, sentences, t, tn } from "../../lang";
 import { Button, Chip, Confirm, complain, Dot, Menu, say } from "../../ui";
-import { type Definition, nodeOf } from "./definition";
+import { type Definition, nodeOf, partsOf } from "./definition";
 import { placed } from "./layout";
 import { panels } from "./panels";
 import { endSitting } from "./sitting";
@@ -72,8 +72,13 @@ async function stop(): Promise<void> {
 	const { data } = await api.POST("/v1/workflows/{id}/disable", { params: { path: { id } } });
 	setEditor({ info: data!, stopped: version });
 	refresh("/v1/workflows");
+	const { data: all } = await api.GET("/v1/workflows");
+	const others = partsOf(all?.workflows ?? [], data).filter(({ enabled }) => enabled);
 	say(
-		t("Stopped. Calls go through without this workflow."),
+		sentences(
+			t("Stopped. Calls go through without this workflow."),
+			others.length > 0 && t("Others of its template go on: {names}.", { names: list(others.map(({ name }) => name)) }),
+		),
 		version ? () => void enableVersion(version).catch(complain) : undefined,
 	);
 }
@@ -254,9 +259,11 @@ function Files() {
 							{
 								onError: complain,
 								onSuccess: () => {
-									refresh("/v1/workflows");
 									say(t("The workflow {name} is deleted.", { name }));
 									go("/workflows");
+									refresh("/v1/workflows");
+									queries.removeQueries({ queryKey: ["get", "/v1/workflows/{id}"] });
+									setEditor(useEditor.getInitialState());
 								},
 							},
 						)

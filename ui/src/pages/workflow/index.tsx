@@ -93,7 +93,8 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 	}, [stats.data]);
 	useSample(id, ready);
 
-	if (!ready)
+	const gone = useEditor((s) => s.draft === s.saved && s.base > 0) && details.error;
+	if (!ready || gone)
 		return details.error ? (
 			<Problem className="m-7" error={details.error} retry={() => void details.refetch()} />
 		) : (

@@ -33,6 +33,8 @@ export default {
 	"Unknown step": "不明なノード",
 	Fail: "失敗",
 	Edge: "接続線",
+	"If it should be for some of them, look at its tools, servers and clients.":
+		"対象にしたい呼び出しがある場合は、ツール、サーバー、クライアントの指定を確認してください。",
 	"It cannot run yet. {problem}": "まだ実行できません。{problem}",
 	"Insert a step here": "ここにノードを挿入",
 	"Add another end for it": "別の終了ノードを追加",
@@ -155,6 +157,8 @@ export default {
 	"The draft is not saved yet.": "下書きがまだ保存されていません。",
 	"Version {version} watches the calls and changes nothing, until you enable it.":
 		"バージョン {version} をシャドーで開始しました。有効にするまで、結果を記録するだけです。",
+	"{n} more of its template too.": "同じテンプレートのほかの {n} 件も同様です。",
+	"Others of its template go on: {names}.": "同じテンプレートの次のワークフローは動き続けます：{names}。",
 	"Version {version} is active.": "バージョン {version} を有効にしました。",
 	Versions: "バージョン",
 	active: "稼働中",
@@ -228,13 +232,13 @@ export default {
 	"The script is the shared module {name}. A change to it reaches all workflows that use it.":
 		"共有モジュール {name} のスクリプトです。変更すると、使用中のすべてのワークフローに反映されます。",
 	"Script of {name}": "{name} のスクリプト",
-	"This is not JSON yet.": "JSON として正しくありません。",
+	"Not saved: this is not JSON yet ({why}).": "JSON として正しくないため、保存していません（{why}）。",
 	"The workflow": "ワークフロー",
 	"Runs around a call; never starts by itself.": "呼び出しがあったときだけ実行されます",
 	For: "対象",
 	"calls of tools": "ツールの呼び出し",
 	"the list of tools": "ツールの一覧",
-	"As a step, it covers only {what}.": "ノードとしての対象：{what}。",
+	"As a step, it covers only {what}.": "ただし、ノードとして使う場合の対象は {what} だけです。",
 	prompts: "プロンプト",
 	resources: "リソース",
 	"all, or github__*": "すべて（例：github__*）",
@@ -316,8 +320,8 @@ export default {
 		"先に入力とする呼び出しを選んでください。その応答とともにテストになります。",
 	Parameters: "パラメーター",
 	"Delete this workflow": "このワークフローを削除",
-	"Delete the workflow {name}?": "ワークフロー {name} を削除しますか？",
-	"The workflow {name} is deleted.": "ワークフロー {name} を削除しました。",
+	"Delete the workflow {name}?": "ワークフロー「{name}」を削除しますか？",
+	"The workflow {name} is deleted.": "ワークフロー「{name}」を削除しました。",
 	"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.":
 		"現在稼働中です。削除すると、呼び出しはこのワークフローなしで通ります。すべてのバージョンとテストも削除されます。残したい場合は、先にエクスポートしてください。",
 	"All its versions and tests go with it. Export it first to keep it.":

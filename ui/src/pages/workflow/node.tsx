@@ -177,9 +177,9 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 			{!round && (
 				<div className="mt-0.5 flex min-h-4 items-center justify-between gap-2 text-faint text-xs">
 					{problem ? (
-						<span className="flex min-w-0 items-center gap-1 text-bad" title={problem}>
-							<AlertTriangle aria-hidden className="size-3 shrink-0" />
-							<span className="line">{problem}</span>
+						<span className="flex min-w-0 items-start gap-1 text-bad" title={problem}>
+							<AlertTriangle aria-hidden className="mt-0.5 size-3 shrink-0" />
+							<span className="line-clamp-2">{problem}</span>
 						</span>
 					) : (
 						<>

@@ -14,12 +14,26 @@ export function stateOf(workflow: S["Workflow"], allOff: boolean): { tone: Tone;
 	return { tone: "ok", word: t("Runs") };
 }
 
+/** useClients are the clients that are known: those with tokens, and those of the last calls.
+ * A client that starts Genkan itself is local:NAME. */
+export function useClients(): string[] {
+	const tokens = query.useQuery("get", "/v1/tokens");
+	const calls = query.useQuery("get", "/v1/calls", { params: { query: { limit: 100 } } });
+	return [
+		...new Set([
+			"admin",
+			"local",
+			...(tokens.data?.tokens.map((token) => token.name) ?? []),
+			...(calls.data?.calls.map((call) => call.client) ?? []),
+		]),
+	];
+}
+
 /** ClientNames offers the names of clients. */
 export function ClientNames({ id }: { id: string }) {
-	const tokens = query.useQuery("get", "/v1/tokens");
 	return (
 		<datalist id={id}>
-			{["admin", "local", ...(tokens.data?.tokens.map((token) => token.name) ?? [])].map((name) => (
+			{useClients().map((name) => (
 				<option key={name} value={name} />
 			))}
 		</datalist>

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, query, refresh, type S } from "@/api/client";
-import { sentences, t } from "@/lang";
+import { sentences, t, tn } from "@/lang";
 import { Button, Dialog, Field, Input, Loaded, messageOf, say } from "@/ui";
 import { blank, fieldErrors, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
 
@@ -81,7 +81,16 @@ function Use({
 			body: { template: template.id, name: name.trim() || undefined, match, params },
 		});
 		refresh("/v1/workflows");
-		say(sentences(...(warnings ?? []), t("The draft is stored. Try it on past calls, then enable it.")));
+		say(
+			sentences(
+				...(warnings ?? []),
+				tn(
+					workflows.length,
+					"The draft is stored. Try it on past calls, then enable it.",
+					"{n} drafts are stored, which belong together. Try them on past calls, then enable them.",
+				),
+			),
+		);
 		onMade(workflows[0]!.id);
 	};
 	return (

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { query, refresh, root, type S } from "@/api/client";
 import { ago, t, tn, whole } from "@/lang";
-import { aroundWord } from "@/lang/terms";
+import { aroundWord, whyNoJSON } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/app";
 import { useSwitch } from "@/shell/switch";
@@ -104,7 +104,9 @@ export default function Workflows() {
 					);
 			} catch (error) {
 				complain(
-					error instanceof SyntaxError ? t("{name} is not JSON: {why}", { name: one.name, why: error.message }) : error,
+					error instanceof SyntaxError
+						? t("{name} is not JSON: {why}", { name: one.name, why: whyNoJSON(error) })
+						: error,
 				);
 			}
 		}

@@ -38,8 +38,8 @@ export default {
 	"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Runs that have begun go on.":
 		"再開するまで、呼び出しはワークフローを通りません。伏せ字、拒否、非表示は行われません。すでに始まった処理は最後まで実行されます。",
 	Templates: "テンプレート",
-	"The draft is stored. Try it on past calls, then enable it.":
-		"下書きを保存しました。過去の呼び出しで試してから有効にしてください。",
+	"{n} drafts are stored, which belong together. Try them on past calls, then enable them.":
+		"下書きを {n} 件保存しました。過去の呼び出しで試してから有効にしてください。",
 	"Make a draft": "下書きを作成",
 	"Nothing is made yet. Look at the marked fields.": "まだ作成していません。印の付いた欄を確認してください。",
 	"Say which calls it is for: a tool, a server or a client.":

@@ -2,9 +2,10 @@ import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { api, Failure, query, refresh, type S } from "../../../api/client";
-import { between, list, number, t, tn, took } from "../../../lang";
+import { between, list, number, sentences, t, tn, took } from "../../../lang";
 import { aroundWord } from "../../../lang/terms";
 import { Button, Card, cx, messageOf, Spinner, say } from "../../../ui";
+import { partsOf } from "../definition";
 import { enableVersion } from "../header";
 import { edit, editor, setEditor, useEditor } from "../store";
 import { check, save } from "../sync";
@@ -65,17 +66,20 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			if (editor().saving.state !== "saved") throw new Failure(0, "", t("The draft is not saved yet."));
 			await enableVersion(editor().base, { mode, force: force || undefined });
 			const version = editor().info!.runningVersion!;
-			for (const { id, enabled, runningVersion } of together ? parts : [])
-				if (mode === "enforce" || !enabled)
-					await api.POST("/v1/workflows/{id}/enable", {
-						params: { path: { id } },
-						body: { mode, version: runningVersion },
-					});
+			const others = (together ? parts : []).filter(({ enabled }) => mode === "enforce" || !enabled);
+			for (const { id, runningVersion } of others)
+				await api.POST("/v1/workflows/{id}/enable", {
+					params: { path: { id } },
+					body: { mode, version: runningVersion },
+				});
 			refresh("/v1/workflows");
 			say(
-				mode === "shadow"
-					? t("Version {version} watches the calls and changes nothing, until you enable it.", { version })
-					: t("Version {version} is active.", { version }),
+				sentences(
+					mode === "shadow"
+						? t("Version {version} watches the calls and changes nothing, until you enable it.", { version })
+						: t("Version {version} is active.", { version }),
+					others.length > 0 && tn(others.length, "{n} more of its template too.", "{n} more of its template too."),
+				),
 			);
 			onClose();
 		} catch (error) {
@@ -135,17 +139,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 function useParts(): S["Workflow"][] {
 	const info = useEditor((s) => s.info);
 	const { data } = query.useQuery("get", "/v1/workflows");
-	const stem = (id: string) => id.replace(/-(list|resources|prompts)$/, "");
-	return (
-		data?.workflows.filter(
-			(one) =>
-				info?.template &&
-				one.template === info.template &&
-				one.id !== info.id &&
-				!(one.enabled && one.mode === "enforce") &&
-				stem(one.id) === stem(info.id),
-		) ?? []
-	);
+	return partsOf(data?.workflows ?? [], info).filter((one) => !(one.enabled && one.mode === "enforce"));
 }
 
 /** Past says what the draft would have done to past calls. */
@@ -156,7 +150,12 @@ function Past({ found }: { found: S["BacktestResult"] }) {
 	const whom = tn(found.calls, "It is for {n} of the last {all} calls.", "It is for {n} of the last {all} calls.", {
 		all: number(tried),
 	});
-	if (found.calls === 0) return <span className="text-muted">{whom}</span>;
+	if (found.calls === 0)
+		return (
+			<span className="text-warn">
+				{sentences(whom, t("If it should be for some of them, look at its tools, servers and clients."))}
+			</span>
+		);
 	const parts = [
 		...(found.denied + found.failed === 0 ? [t("{n} refused", { n: number(0) })] : []),
 		t("{n} changed", { n: number(found.changed) }),

@@ -1,6 +1,7 @@
 import { AlertTriangle } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { t } from "@/lang";
+import { whyNoJSON } from "@/lang/terms";
 import { Field, Select, TextArea } from "@/ui";
 import { canFail, hookOf, type Node } from "../definition";
 import { editNode, type Problem, useEditor } from "../store";
@@ -106,8 +107,8 @@ export function JsonField({
 					try {
 						onChange(raw.trim() ? JSON.parse(raw) : undefined);
 						setError("");
-					} catch {
-						setError(t("This is not JSON yet."));
+					} catch (error) {
+						setError(t("Not saved: this is not JSON yet ({why}).", { why: whyNoJSON(error) }));
 					}
 				}}
 				onBlur={() => !error && setText(null)}

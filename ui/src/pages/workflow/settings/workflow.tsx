@@ -1,5 +1,6 @@
 import { t } from "@/lang";
 import { aroundWord, workflowTypes } from "@/lang/terms";
+import { ClientNames, useClients } from "@/pages/workflows/around";
 import { Cap, Field, Input, TextArea } from "@/ui";
 import type { Definition } from "../definition";
 import { Cel, Patterns } from "../fields";
@@ -27,6 +28,15 @@ export function WorkflowSettings() {
 			},
 			`match ${key}`,
 		);
+	// Pages show local:cursor as cursor, so that is what people write.
+	const clients = useClients();
+	const nameClients = () => {
+		const written = match.clients ?? [];
+		const meant = written.map((name) =>
+			clients.includes(name) ? name : (clients.find((id) => id === `local:${name}`) ?? name),
+		);
+		if (meant.join() !== written.join()) putMatch("clients", meant);
+	};
 	return (
 		<>
 			<Cap>
@@ -71,7 +81,10 @@ export function WorkflowSettings() {
 							value={match.clients ?? []}
 							onChange={(value) => putMatch("clients", value)}
 							placeholder={t("all")}
+							list="editor-clients"
+							onBlur={nameClients}
 						/>
+						<ClientNames id="editor-clients" />
 					</Field>
 					<Field label={t("Only if")}>
 						<Cel
