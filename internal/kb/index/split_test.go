@@ -43,7 +43,7 @@ var splitQueries = []Query{
 func TestEverySplitIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, testkit.Count(40, 160)).Draw(t, "documents")
+		n := rapid.IntRange(1, testkit.Count(40, 80)).Draw(t, "documents")
 		variant := rapid.IntRange(0, testkit.Count(100, 1000)).Draw(t, "variant")
 		state := map[int64]Document{}
 		for i := range n {
