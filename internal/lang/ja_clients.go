@@ -18,7 +18,7 @@ var jaClients = map[string]string{
 	"the type is none that genkan knows, so the server has to show how it is called": "type が Genkan の知らない値のため、呼び出し方はサーバーの応答で判断します",
 	"this entry has neither a command nor a url, so it was left out":                 "command も url もないため、取り込みませんでした",
 	"this entry has no name, so it was left out":                                     "名前がないため、取り込みませんでした",
-	"this entry is not a map, so it was left out":                                    "マップではないため、取り込みませんでした",
+	"this entry is not a map, so it was left out":                                    "この項目は JSON のオブジェクトではないため、取り込みませんでした",
 
 	// What is wrong with a file.
 	"%q is expected here":                                              "ここには %q が必要です",

@@ -30,7 +30,7 @@ export default {
 	"{n} calls wait for you": "承認待ち {n} 件",
 	"There is no such page.": "ページが見つかりません。",
 	"Nothing is called that.": "該当するものはありません。",
-	"Page, server, workflow, or what a tool should do": "ページ、サーバー、ワークフロー、ツールでやりたいこと",
+	"Page, server, workflow, or what a tool should do": "ページ、サーバー、ワークフローの名前、またはやりたいこと",
 	"Genkan does not answer. What you see may be old. Trying again.":
 		"Genkan から応答がありません。表示が最新でない可能性があります。再接続しています。",
 	"Go to a page, server, workflow or tool": "ページ、サーバー、ワークフロー、ツールへ移動",

@@ -39,7 +39,7 @@ export default {
 	"Masked in this record only, by the rules {rules}. The client got the real value.":
 		"ルール {rules} により、この記録の中だけで伏せています。クライアントは本来の値を受け取りました。",
 	"Taken out by the workflows {names}. The client did not get it.":
-		"色付きの部分は「{names}」が伏せました。元の値は渡っていません。",
+		"色付きの部分は「{names}」が伏せました。元の値はクライアントに渡っていません。",
 	"The answer was large, so the client got this outline of it. All of it is stored; {tool} reads its parts.":
 		"応答が大きいため、クライアントはこの概要を受け取りました。全体は保存してあり、{tool} で一部ずつ読めます。",
 	"No earlier call failed.": "これより前に失敗した呼び出しはありません。",

@@ -53,7 +53,7 @@ export default {
 		"項目がサーバーごとに分かれているため、ナレッジベースは使えません。",
 	"Add the knowledge base": "ナレッジベースを追加",
 	"These clients are connected. An agent reaches the knowledge base only where its client has an entry for it.":
-		"接続済みのクライアントです。エージェントがナレッジベースを使うには、クライアントにその項目が必要です。",
+		"接続済みのクライアントです。エージェントがナレッジベースを使うには、クライアントの設定に、ナレッジベースにつながる接続先が必要です。",
 	"All workflows are turned off. Workflows carry out the limits of tokens, so no limit holds now.":
 		"ワークフローがすべて停止しています。アクセストークンの制限はワークフローで実現しているため、いまはどの制限も効きません。",
 	"What it may use": "使える範囲",

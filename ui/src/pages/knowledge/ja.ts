@@ -87,7 +87,7 @@ export default {
 	"Path to …": "経路を調べる項目を選択",
 	"Path to {item}": "{item} までの経路",
 	"Close the path": "経路を閉じる",
-	"{n} relations long": "関連 {n} 個分",
+	"{n} relations long": "関連を {n} 回たどった先",
 	"No path of up to {n} relations leads there.": "関連 {n} 個以内でつながる経路はありません。",
 	Selected: "選択中",
 	Expand: "展開",
