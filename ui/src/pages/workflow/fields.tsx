@@ -227,6 +227,7 @@ export function Patterns({
 	placeholder?: string;
 	/** The id of a datalist. */
 	list?: string;
+	onFocus?: () => void;
 	onBlur?: () => void;
 }) {
 	const split = (text: string) => text.split(/[\s,、]+/).filter(Boolean);

@@ -16,9 +16,9 @@ export function stateOf(workflow: S["Workflow"], allOff: boolean): { tone: Tone;
 
 /** useClients are the clients that are known: those with tokens, and those of the last calls.
  * A client that starts Genkan itself is local:NAME. */
-export function useClients(): string[] {
-	const tokens = query.useQuery("get", "/v1/tokens");
-	const calls = query.useQuery("get", "/v1/calls", { params: { query: { limit: 100 } } });
+export function useClients(enabled = true): string[] {
+	const tokens = query.useQuery("get", "/v1/tokens", {}, { enabled });
+	const calls = query.useQuery("get", "/v1/calls", { params: { query: { limit: 100 } } }, { enabled });
 	return [
 		...new Set([
 			"admin",
@@ -30,10 +30,10 @@ export function useClients(): string[] {
 }
 
 /** ClientNames offers the names of clients. */
-export function ClientNames({ id }: { id: string }) {
+export function ClientNames({ id, enabled }: { id: string; enabled?: boolean }) {
 	return (
 		<datalist id={id}>
-			{useClients().map((name) => (
+			{useClients(enabled).map((name) => (
 				<option key={name} value={name} />
 			))}
 		</datalist>

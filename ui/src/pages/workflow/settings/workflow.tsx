@@ -1,3 +1,4 @@
+import { useEffect, useState } from "react";
 import { t } from "@/lang";
 import { aroundWord, workflowTypes } from "@/lang/terms";
 import { ClientNames, useClients } from "@/pages/workflows/around";
@@ -28,15 +29,18 @@ export function WorkflowSettings() {
 			},
 			`match ${key}`,
 		);
-	// Pages show local:cursor as cursor, so that is what people write.
-	const clients = useClients();
-	const nameClients = () => {
-		const written = match.clients ?? [];
-		const meant = written.map((name) =>
-			clients.includes(name) ? name : (clients.find((id) => id === `local:${name}`) ?? name),
-		);
-		if (meant.join() !== written.join()) putMatch("clients", meant);
-	};
+	// Pages show local:cursor as cursor, so that is what people write. What clients there are is
+	// asked for when the field is used.
+	const [writing, setWriting] = useState<boolean>();
+	const clients = useClients(writing !== undefined);
+	const written = match.clients ?? [];
+	const meant = written.map((name) =>
+		!clients.includes(name) && clients.includes(`local:${name}`) ? `local:${name}` : name,
+	);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: when the field is left, or the clients are known
+	useEffect(() => {
+		if (writing === false && meant.join() !== written.join()) putMatch("clients", meant);
+	}, [writing, meant.join()]);
 	return (
 		<>
 			<Cap>
@@ -82,9 +86,10 @@ export function WorkflowSettings() {
 							onChange={(value) => putMatch("clients", value)}
 							placeholder={t("all")}
 							list="editor-clients"
-							onBlur={nameClients}
+							onFocus={() => setWriting(true)}
+							onBlur={() => setWriting(false)}
 						/>
-						<ClientNames id="editor-clients" />
+						<ClientNames id="editor-clients" enabled={writing !== undefined} />
 					</Field>
 					<Field label={t("Only if")}>
 						<Cel
