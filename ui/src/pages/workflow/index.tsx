@@ -2,7 +2,7 @@ import { ReactFlowProvider } from "@xyflow/react";
 import { type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { useAddress } from "@/shell/address";
-import { query } from "../../api/client";
+import { Failure, query } from "../../api/client";
 import { useEvents } from "../../api/events";
 import { t } from "../../lang";
 import { complain, cx, Loading, Problem } from "../../ui";
@@ -93,7 +93,8 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 	}, [stats.data]);
 	useSample(id, ready);
 
-	const gone = useEditor((s) => s.draft === s.saved && s.base > 0) && details.error;
+	const untouched = useEditor((s) => s.draft === s.saved && s.base > 0);
+	const gone = untouched && details.error instanceof Failure && details.error.status === 404;
 	if (!ready || gone)
 		return details.error ? (
 			<Problem className="m-7" error={details.error} retry={() => void details.refetch()} />
