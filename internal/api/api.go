@@ -111,6 +111,11 @@ type Options struct {
 	// refers to.
 	Tokens  Tokens
 	Secrets Secrets
+	// Settings are the settings of ConfigFile, the configuration file.
+	Settings   Settings
+	ConfigFile string
+	// TestN8N asks an n8n instance, a JSON object, whether it can be used.
+	TestN8N func(ctx context.Context, instance []byte) (problem, advice gateway.Text, err error)
 	// UISessions are the browsers that have signed in. Session returns the secret of the
 	// one that a request comes from.
 	UISessions UISessions

@@ -207,7 +207,7 @@ func TestREST(t *testing.T) {
 		"call, name missing":      {request: call(`{"parameters":{}}`), status: 400, has: []string{"name is required", `"field":"name"`}},
 		"call, name a number":     {request: call(`{"name":1}`), status: 400, has: []string{"name must be a string, is a number"}},
 		"call, unknown field":     {request: call(`{"name":"fault__echo","arguments":{}}`), status: 400, has: []string{"Validation failed: arguments is unknown; there are name, parameters, options", `"field":"arguments"`, `"keyword":"additionalProperties"`}},
-		"call, unknown option":    {request: call(`{"name":"fault__echo","options":{"timeot":1,"tries":2}}`), status: 400, has: []string{"Validation failed: options.timeot is unknown; did you mean options.timeout? There are timeout, retry, retryDelay, budget, folder; options.tries is unknown"}},
+		"call, unknown option":    {request: call(`{"name":"fault__echo","options":{"timeot":1,"tries":2}}`), status: 400, has: []string{"Validation failed: options.timeot is unknown; did you mean options.timeout? There are timeout, retry, retryDelay, budget, folder, query; options.tries is unknown"}},
 		"call, not an object":     {request: call(`{"name":"fault__echo","parameters":[1]}`), status: 400, has: []string{"parameters must be an object"}},
 		"call, duplicate name":    {request: call(`{"name":"fault__echo","parameters":{"text":"a"}} {"name":"x"}`), status: 400},
 		"call, name twice":        {request: call(`{"name":"fault__echo","name":"fault__pid"}`), status: 400, has: []string{"stands twice"}},

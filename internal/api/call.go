@@ -29,7 +29,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 		a.refuseBody(w, status, wrong)
 		return
 	}
-	call, err := newCall(in, id)
+	call, err := a.newCall(in, id)
 	if err != nil {
 		a.fail(w, err)
 		return
@@ -67,7 +67,7 @@ func (a *API) validateCall(w http.ResponseWriter, r *http.Request, id gateway.Id
 		return
 	}
 	name := r.PathValue("name")
-	call, err := newCall(client.CallRequest{Name: name, Parameters: in.Parameters}, id)
+	call, err := a.newCall(client.CallRequest{Name: name, Parameters: in.Parameters}, id)
 	if err != nil {
 		a.fail(w, err)
 		return
@@ -103,7 +103,7 @@ func (a *API) callFailure(w http.ResponseWriter, tool *gateway.Tool, result *gat
 }
 
 // newCall makes a Call of a request.
-func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) {
+func (a *API) newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) {
 	var problems gateway.Problems
 	if in.Name == "" {
 		problems.Add(gateway.MissingField(nil, "name"))
@@ -140,8 +140,8 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	if err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: %s", Values: []any{err}}
 	}
-	call := callOf(in.Name, params, id)
-	call.Dir = in.Options.Folder
+	call := a.callOf(in.Name, params, id)
+	call.Dir, call.Query = in.Options.Folder, in.Options.Query
 	call.Options = gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay), Budget: in.Options.Budget}
 	if in.Options.Retry != nil {
 		call.Options.Retries = cmp.Or(*in.Options.Retry, gateway.NoRetries)
@@ -161,10 +161,10 @@ func (a *API) seen(id gateway.Identity) *catalog.Snapshot {
 }
 
 // callOf returns a REST call of a tool, without the caller's options.
-func callOf(name string, params gateway.Params, id gateway.Identity) *gateway.Call {
+func (a *API) callOf(name string, params gateway.Params, id gateway.Identity) *gateway.Call {
 	return &gateway.Call{
 		Method: "tools/call", Params: params, Name: name,
-		Caller: gateway.Caller{Identity: id, Via: gateway.ViaREST, View: viewOf(id)},
+		Caller: gateway.Caller{Identity: id, Via: gateway.ViaREST, View: viewOf(id), Translate: a.language().Translator()},
 		Terms: gateway.Terms{
 			Complete: true,
 			Included: true, // the request was counted

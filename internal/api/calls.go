@@ -28,6 +28,8 @@ type Calls interface {
 	// Unended returns the calls that have not ended, and Show any call.
 	Unended(ctx context.Context, who gateway.Identity) ([]history.Entry, error)
 	Show(ctx context.Context, who gateway.Identity, id string) (history.Shown, error)
+	// Cancel ends a call that has not ended.
+	Cancel(ctx context.Context, who gateway.Identity, id string) error
 	Stats(ctx context.Context, who gateway.Identity, q history.Query) (total history.Stat, tools []history.Stat, err error)
 	Series(ctx context.Context, who gateway.Identity, q history.Query, spacing history.Spacing) (history.Series, error)
 	Status() history.Status
@@ -69,7 +71,7 @@ func (a *API) callRoutes() []route {
 			method: "GET", path: "/v1/calls", who: forCallers, id: "listCalls", summary: "List calls of the history, the newest first",
 			about: "Everybody sees their own calls, admins all. Filters go together.",
 			query: append(callQuery(),
-				query{name: "text", kind: "string", about: "Only calls whose arguments, answer or error contain this text, in any case."},
+				query{name: "text", kind: "string", about: "Only calls whose arguments, answer or error contain this text, in any case and width."},
 				query{name: "limit", kind: "integer", about: "Calls on a page.", least: 1, most: history.MaxLimit, otherwise: usualCalls},
 				query{name: "after", kind: "string", about: "The next of the page before."},
 			),
@@ -96,6 +98,11 @@ func (a *API) callRoutes() []route {
 			about:  "A call that has not ended has the outcome running, and neither a response nor a timing. Secrets are taken out. The log notes when an admin reads what another client sent and received.",
 			answer: client.CallDetails{}, failures: []restError{restErrorOf(gateway.CodeNotFound)}, serve: a.getCall,
 		},
+		{
+			method: "POST", path: "/v1/calls/{id}/cancel", who: forCallers, id: "cancelCall", summary: "Cancel a call that has not ended",
+			about:  "The server is told to stop, and the call's client gets an error with the code canceled. Calls that the call made end with it. The server may have carried the call out already.",
+			answer: client.Done{}, failures: []restError{restErrorOf(gateway.CodeNotFound), restErrorOf(gateway.CodeConflict)}, serve: a.cancelCall,
+		},
 	}
 }
 
@@ -105,7 +112,7 @@ func callQuery() []query {
 		{name: "client", kind: "string", about: "Only calls of this client, or of the program that calls itself so."},
 		{name: "server", kind: "string", about: "Only calls of this server."},
 		{name: "tool", kind: "string", about: "Only calls of the tool that clients know by this name."},
-		{name: "outcome", kind: "string", about: "Only calls with this outcome; error for all but ok."},
+		{name: "outcome", kind: "string", about: "Only calls with this outcome; error for all but ok and canceled."},
 		{name: "slowerMillis", kind: "integer", about: "Only calls that took at least so long, not counting the time in which people were asked.", least: 1, most: mostSlowerMillis},
 		{name: "since", kind: "string", about: "Only calls that ended at this time of RFC 3339 or later, or in the last 10m, 2h or 7d."},
 		{name: "until", kind: "string", about: "Only calls that ended at this time or earlier; as since."},
@@ -156,10 +163,19 @@ func (a *API) getCall(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	}
 	if id.Admin && a.opt.Traces != nil { // a trace may show what a workflow hides
 		for _, t := range a.opt.Traces.Of(details.ID) {
-			details.Workflows = append(details.Workflows, traceOf(t))
+			details.Workflows = append(details.Workflows, a.traceOf(t))
 		}
 	}
 	encode(w, http.StatusOK, details)
+}
+
+func (a *API) cancelCall(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	concerns(w, r.PathValue("id"))
+	if err := a.calls.Calls.Cancel(r.Context(), id, r.PathValue("id")); err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, client.Done{Success: true})
 }
 
 // List returns the page of calls that the query of a URL selects.
@@ -383,7 +399,7 @@ func (h *CallHistory) entryOf(e *history.Entry) client.CallEntry {
 		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), TookMillis: inMillis(e.Took),
 		Client: e.Caller, Program: e.Client, Via: e.Edge, View: e.View, Method: e.Method,
 		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: CallError(h.language(), e.Outcome, e.Error), Attempts: e.Attempts,
-		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved, Bodies: h.bodiesOf(e),
+		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved, Bodies: h.bodiesOf(e), Cut: e.Has(history.RequestCut) || e.Has(history.ResponseCut),
 	}
 }
 
@@ -446,7 +462,7 @@ func callsWanted(values url.Values, now time.Time) (history.Query, error) {
 	outcome := func(field, value string) {
 		if value != "" && !slices.Contains(outcomes(), value) {
 			problems.Add(breaks(field, "enum", map[string]any{"allowedValues": outcomes()},
-				gateway.Textf("%s must be one of %s, is %q", field, strings.Join(outcomes(), ", "), gateway.Short(value))))
+				gateway.Textf("%s must be one of %s, is %q", field, gateway.Names(outcomes()), gateway.Short(value))))
 		}
 	}
 	outcome("outcome", q.Outcome)

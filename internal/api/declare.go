@@ -28,12 +28,14 @@ type Servers interface {
 	// FixedFile returns why servers of the configuration file can only be changed
 	// there, if so.
 	FixedFile() (why gateway.Text, fixed bool)
-	// Place returns the file and the line that declare a server.
-	Place(name string) string
+	// Places reads the configuration file, and returns what finds the file and the line
+	// that declare a server.
+	Places() func(name string) string
 }
 
-// declaredAs adds the declaration of a server to its description.
-func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Identity, whole bool) client.Server {
+// declaredAs adds the declaration of a server to its description, for an administrator
+// with the place if places is not nil.
+func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Identity, places func(name string) string) client.Server {
 	one.Source, one.Editable = client.SourceDatabase, true
 	if !as.Registered {
 		why, fixed := a.opt.Servers.FixedFile()
@@ -41,8 +43,8 @@ func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Ident
 		if id.Admin {
 			one.Fixed = a.language().Text(why)
 		}
-		if id.Admin && whole {
-			one.DeclaredIn = a.opt.Servers.Place(as.Name)
+		if places != nil {
+			one.DeclaredIn = places(as.Name)
 		}
 	}
 	if as.Problem.String() != "" {
@@ -60,7 +62,7 @@ func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Ident
 			}
 		}
 	}
-	if id.Admin && whole {
+	if places != nil {
 		var d client.ServerDefinition
 		if json.Unmarshal(as.Definition(), &d) == nil {
 			one.Definition = &d
@@ -71,7 +73,7 @@ func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Ident
 
 // accepted answers with the state of a server on which an operation has started.
 func (a *API) accepted(w http.ResponseWriter, name string, id gateway.Identity) {
-	for _, one := range a.servers(id, name) {
+	for _, one := range a.servers(id, name, true) {
 		one.Output = ""
 		encode(w, http.StatusAccepted, one)
 		return
@@ -146,7 +148,7 @@ func (a *API) addServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 
 // changed answers with the state of a server that was added or changed.
 func (a *API) changed(w http.ResponseWriter, status int, name string, id gateway.Identity) {
-	for _, one := range a.servers(id, name) {
+	for _, one := range a.servers(id, name, true) {
 		encode(w, status, one)
 		return
 	}
@@ -241,7 +243,11 @@ func (a *API) readServers(w http.ResponseWriter, r *http.Request, _ gateway.Iden
 	read, err := clients.ReadText(in.Text, home)
 	out := client.PastedServers{Servers: []client.PastedServer{}, Notes: []string{}}
 	for _, s := range read.Servers {
-		out.Servers = append(out.Servers, client.PastedServer{Name: s.Name, Definition: s.Definition()})
+		one := client.PastedServer{Name: s.Name, Definition: s.Definition()}
+		if s.OriginalName != s.Name {
+			one.Was = s.OriginalName
+		}
+		out.Servers = append(out.Servers, one)
 	}
 	for _, n := range read.Notes {
 		out.Notes = append(out.Notes, a.language().Text(n.Text))

@@ -72,6 +72,7 @@ func DoctorFindingOf(f doctor.Finding, l lang.Language) client.DoctorFinding {
 	}
 	if f.Fix.Text.Format != "" {
 		text := l.Text(f.Fix.Text)
+		out.Advice = text
 		if place := l.Text(f.Fix.Place); place != "" && strings.Contains(text, place) {
 			out.Place = place
 		}
@@ -79,7 +80,7 @@ func DoctorFindingOf(f doctor.Finding, l lang.Language) client.DoctorFinding {
 		case out.Fix == "":
 			out.Fix = text
 		case text != "":
-			out.Fix += "  (" + text + ")"
+			out.Fix = l.Sprintf("%s  (%s)", out.Fix, text)
 		}
 	}
 	if f.Fix.Request.Method != "" {

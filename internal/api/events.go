@@ -10,6 +10,7 @@ import (
 	"genkan/internal/api/client"
 	"genkan/internal/events"
 	"genkan/internal/gateway"
+	"genkan/internal/lang"
 )
 
 // eventMedia is the media type of server-sent events.
@@ -85,6 +86,7 @@ func (a *API) eventsRoute() route {
 		query: []query{
 			{name: "topics", kind: "string", about: "Topics with commas between them: " + topicNames() + ". All unless said.", repeats: true},
 			{name: "after", kind: "string", about: "The id of the last event that was received. The header Last-Event-ID comes first."},
+			{name: "lang", kind: "string", about: "The language of messages, en or ja, for pages: EventSource sends the browser's Accept-Language, which need not be the page's."},
 		},
 		answer: client.Event{}, media: eventMedia, upkeep: true, serve: a.followEvents,
 	}
@@ -127,6 +129,15 @@ func (a *API) followEvents(w http.ResponseWriter, r *http.Request, id gateway.Id
 		a.fail(w, wrong)
 		return
 	}
+	language := a.language()
+	if name := asked.Get("lang"); name != "" {
+		var ok bool
+		if language, ok = lang.Parse(name); !ok {
+			a.fail(w, refused(breaks("lang", "enum", map[string]any{"allowedValues": []string{lang.English.String(), lang.Japanese.String()}},
+				gateway.Textf("lang must be en or ja, is %q", gateway.Short(name)))))
+			return
+		}
+	}
 	closeStream, err := a.streams.open(id.ClientID)
 	if err != nil {
 		a.fail(w, err)
@@ -145,7 +156,7 @@ func (a *API) followEvents(w http.ResponseWriter, r *http.Request, id gateway.Id
 	if after == "" {
 		after = asked.Get("after")
 	}
-	from := a.opt.Events.Subscribe(id, topics, after)
+	from := a.opt.Events.Subscribe(id, topics, after).In(language.String())
 	w.WriteHeader(http.StatusOK)
 	alive := time.NewTicker(heartbeat)
 	defer alive.Stop()

@@ -21,6 +21,13 @@ func TestServersOfTheFileAreChangedOverREST(t *testing.T) {
 	}
 	d.walk(t, []step{{name: "written by hand", method: "POST", path: "/v1/reload", status: 200}})
 	d.waitReady()
+	whole := answerOf[client.Server](d, "GET", "/v1/servers/fault", nil, 200)
+	for query, want := range map[string]string{"": "", "?details=true": whole.DeclaredIn} {
+		list := answerOf[client.ServerList](d, "GET", "/v1/servers"+query, nil, 200)
+		if got := list.Servers[0]; got.DeclaredIn != want || (got.Definition != nil) != (want != "") || !strings.HasSuffix(whole.DeclaredIn, ":5") {
+			t.Errorf("%s: %+v, want it declared in %q", query, got, want)
+		}
+	}
 	before := d.read(file)
 	d.write(".cursor/mcp.json", `{"mcpServers":{"jira":{"command":"false","env":{"JIRA_TOKEN":"canary-5f3a9c1e7b"}}}}`)
 	plan := answerOf[client.ImportPlan](d, "GET", "/v1/import", nil, 200)

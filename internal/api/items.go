@@ -306,7 +306,7 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 		a.fail(w, err)
 		return nil, false
 	}
-	call := callOf(tool, params, id)
+	call := a.callOf(tool, params, id)
 	// In the view of the knowledge base its tools keep their own names, even if
 	// servers have tools of the same name. It checks its arguments itself and
 	// reports errors in the terms of its protocol.

@@ -53,6 +53,10 @@ func TestLearned(t *testing.T) {
 		{name: "another tool", method: "DELETE", path: path + "?server=fault&tool=pid", token: user, status: 200, has: []string{`{"forgotten":0}`}},
 		{name: "that tool", method: "DELETE", path: path + "?server=fault&tool=echo", token: user, status: 200, has: []string{`{"forgotten":1}`}},
 		{name: "what is shared stays", method: "GET", path: path + "?all=true", status: 200, has: []string{`"client":"*"`}, hasNot: []string{`"client":"user"`}},
+		{name: "a call that says its search", method: "POST", path: call, body: `{"name":"fault__echo","parameters":{"text":"x"},"options":{"query":"robin"}}`, token: user, status: 200},
+		{name: "teaches it", method: "GET", path: path, token: user, status: 200, has: []string{`"terms":["robin"],"times":1,`}},
+		{name: "and is forgotten", method: "DELETE", path: path, token: user, status: 200, has: []string{`{"forgotten":1}`}},
+
 		{name: "until an admin forgets it", method: "DELETE", path: path + "?all=true", status: 200, has: []string{`{"forgotten":1}`}},
 		{name: "nobody finds it", method: "POST", path: search, body: `{"query":"parrot"}`, token: user, status: 200, has: []string{`"results":[]`}},
 	})

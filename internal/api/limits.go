@@ -52,7 +52,7 @@ func (a *API) limitToken(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 		return
 	}
 	if !slices.ContainsFunc(all, func(t identity.Token) bool { return t.Name == name }) {
-		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no token named %q: \"genkan tokens list\" shows all", gateway.Short(name)))
+		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no token named %q: `genkan tokens list` shows all", gateway.Short(name)))
 		return
 	}
 	if err := a.limit(r.Context(), name, in); err != nil {
@@ -116,6 +116,29 @@ func (a *API) limit(ctx context.Context, name string, in client.TokenLimit) erro
 
 func limitIDs(name string) []string {
 	return []string{limitServers + name, limitPrompts + name, limitResources + name, limitWrites + name}
+}
+
+// limitOf returns the token whose limit a workflow carries out; empty for none.
+func limitOf(d *workflow.Definition) string {
+	if d.Always && len(d.Match.Clients) == 1 && slices.Contains(limitIDs(d.Match.Clients[0]), d.ID) {
+		return d.Match.Clients[0]
+	}
+	return ""
+}
+
+// exceptLimits refuses changes of workflows that carry out the limit of a token: half of a
+// limit is none.
+func (a *API) exceptLimits(serve handler) handler {
+	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+		if s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0); err == nil {
+			if token := limitOf(s.Definition); token != "" {
+				a.fail(w, gateway.Errorf(gateway.CodeConflict,
+					"this workflow carries out the limit of the token %s, so it is not changed by itself; change the limit on the page of the clients, or with PUT /v1/tokens/%s/limit", token, token))
+				return
+			}
+		}
+		serve(w, r, id)
+	}
 }
 
 // limitWorkflows returns the workflows of a limit.

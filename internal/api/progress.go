@@ -18,16 +18,12 @@ const progressEvery = 200 * time.Millisecond
 // Works publishes the progress of long work to administrators, who alone may start such
 // work and look at it.
 type Works struct {
-	hub      *events.Hub
-	language func() lang.Language
-	count    atomic.Int64
+	hub   *events.Hub
+	count atomic.Int64
 }
 
-// NewWorks returns a Works that publishes to a hub. language returns the current language
-// of errors.
-func NewWorks(hub *events.Hub, language func() lang.Language) *Works {
-	return &Works{hub: hub, language: language}
-}
+// NewWorks returns a Works that publishes to a hub.
+func NewWorks(hub *events.Hub) *Works { return &Works{hub: hub} }
 
 // Work is a long piece of work. It is safe for concurrent use. A nil Work publishes
 // nothing.
@@ -96,23 +92,23 @@ func (w *Work) End(err error) {
 // publish publishes the progress. Called with mu held, or before anyone else has w.
 func (w *Work) publish(err error) {
 	w.published = time.Now()
-	w.works.hub.Publish(events.Event{Topic: events.Progress, Name: client.EventProgress, Data: progress{w.works.language, w.now, err}})
+	w.works.hub.Publish(events.Event{Topic: events.Progress, Name: client.EventProgress, Data: progress{w.now, err}})
 }
 
 // progress is the data of an event about a piece of work.
 type progress struct {
-	language func() lang.Language
-	now      client.ProgressEvent
-	err      error
+	now client.ProgressEvent
+	err error
 }
 
 // ForReader returns the progress for administrators.
-func (s progress) ForReader(who gateway.Identity) any {
-	if !who.Admin {
+func (s progress) ForReader(r events.Reader) any {
+	if !r.Admin {
 		return nil
 	}
 	if s.err != nil {
-		s.now.Error = s.language().Error(gateway.AsError(s.err))
+		l, _ := lang.Parse(r.Language)
+		s.now.Error = l.Error(gateway.AsError(s.err))
 	}
 	return s.now
 }

@@ -9,7 +9,6 @@ import (
 
 	"genkan/internal/events"
 	"genkan/internal/gateway"
-	"genkan/internal/lang"
 )
 
 // followWorks returns a Works, and a function that returns the events that came since the
@@ -17,7 +16,7 @@ import (
 func followWorks(who gateway.Identity) (*Works, func() []string) {
 	hub := events.NewHub(100)
 	reader := hub.Subscribe(who, events.Topics(), "")
-	return NewWorks(hub, func() lang.Language { return lang.English }), func() (got []string) {
+	return NewWorks(hub), func() (got []string) {
 		for _, e := range reader.Next(1 << 20) {
 			got = append(got, string(e.Data))
 		}

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"genkan/internal/gateway"
@@ -95,7 +94,7 @@ func numberIn(values url.Values, name string, otherwise int) int {
 }
 
 func unknownParameter(name string, known []string) gateway.Problem {
-	text := gateway.Textf("there is no query parameter %q here; there are %s", name, strings.Join(known, ", "))
+	text := gateway.Textf("there is no query parameter %q here; there are %s", name, gateway.Names(known))
 	if len(known) == 0 {
 		text = gateway.Textf("there is no query parameter %q here; this path has none", name)
 	}

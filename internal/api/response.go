@@ -133,7 +133,7 @@ func concerns(w http.ResponseWriter, name string) {
 // changes reports whether a route changes something that an administrator is
 // responsible for.
 func (r *route) changes() bool {
-	return r.method != http.MethodGet && (r.who == forAdmins || r.id == "forgetLearned")
+	return r.method != http.MethodGet && (r.who == forAdmins || r.id == "forgetLearned" || r.id == "cancelCall")
 }
 
 // logChanges logs the changes of an administrator: names, never values.

@@ -157,6 +157,7 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/servers", who: forCallers, id: "listServers", summary: "Show how the servers are",
+			query:  []query{{name: "details", kind: "boolean", about: "Everything about each, as GET /v1/servers/{name} tells it."}},
 			answer: client.ServerList{}, upkeep: true, serve: a.listServers,
 		},
 		{
@@ -228,7 +229,7 @@ func (a *API) routes() []route {
 			about:  "A bad one leaves everything as it is.",
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
-	}, a.callRoutes(), a.workflowRoutes(), a.approvalRoutes(), a.tokenRoutes(), a.uiSessionRoutes(), a.budgetRoutes(), a.secretRoutes(), a.setupRoutes(), a.itemRoutes(), a.upkeepRoutes(), []route{
+	}, a.callRoutes(), a.workflowRoutes(), a.approvalRoutes(), a.tokenRoutes(), a.uiSessionRoutes(), a.budgetRoutes(), a.secretRoutes(), a.settingRoutes(), a.setupRoutes(), a.itemRoutes(), a.upkeepRoutes(), []route{
 		a.restoreRoute(),
 		a.backupRoute(),
 		a.doctorRoute(),

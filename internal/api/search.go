@@ -60,6 +60,8 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score, Matched: h.Matched, Deprecated: h.Document.Deprecated})
 		}
 	}
-	house.Shown(id, in.Query, found.Hits)
+	if !id.Page { // people look around; what they run says which search led to it
+		house.Shown(id, in.Query, found.Hits)
+	}
 	encode(w, http.StatusOK, out)
 }

@@ -79,8 +79,8 @@ func (a *API) findingOf(f catalog.Finding) client.Finding {
 }
 
 // servers returns all configured servers, or the one with the given name, with
-// their current state.
-func (a *API) servers(id gateway.Identity, name string) []client.Server {
+// their current state; with details, all that an administrator may see of each.
+func (a *API) servers(id gateway.Identity, name string, details bool) []client.Server {
 	if a.opt.CatchUp != nil {
 		a.opt.CatchUp()
 	}
@@ -90,6 +90,10 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 		running[s.Name()] = s
 	}
 	seen := seenOf(a.seen(id), name)
+	var places func(name string) string
+	if id.Admin && details {
+		places = a.opt.Servers.Places()
+	}
 	list := []client.Server{}
 	for _, each := range house.Declared() {
 		if name != "" && each.Name != name {
@@ -97,9 +101,9 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 		}
 		one := client.Server{Name: each.Name, State: client.StateDisabled}
 		if s := running[each.Name]; s != nil {
-			one = a.serverOf(s, seen, id, name != "")
+			one = a.serverOf(s, seen, id, details)
 		}
-		list = append(list, a.declaredAs(one, each, id, name != ""))
+		list = append(list, a.declaredAs(one, each, id, places))
 	}
 	for _, s := range house.BuiltIn() {
 		if name == "" || name == s.Name() {
@@ -129,7 +133,7 @@ func (a *API) builtIn(s gateway.Source, seen *seenServers, id gateway.Identity) 
 	}
 	out := client.Server{
 		Name: s.Name(), State: client.StateReady, Source: client.SourceBuiltIn, Tools: seen.tools[s.Name()],
-		Note: gateway.AboutOf(s).Description, Problem: a.language().Text(health.Problem),
+		Note: a.language().Kept(gateway.AboutOf(s).Description), Problem: a.language().Text(health.Problem),
 	}
 	if health.Down {
 		out.State = client.StateDown
@@ -160,7 +164,7 @@ func seenOf(s *catalog.Snapshot, only string) *seenServers {
 
 func (a *API) listServers(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	a.refresh(r.Context(), "")
-	encode(w, http.StatusOK, client.ServerList{Servers: a.servers(id, "")})
+	encode(w, http.StatusOK, client.ServerList{Servers: a.servers(id, "", r.URL.Query().Get("details") == "true")})
 }
 
 // tryServer makes a server that is down retry at once.
@@ -261,7 +265,7 @@ func (a *API) getServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	name := r.PathValue("name")
 	if name != "" {
 		a.refresh(r.Context(), name)
-		if found := a.servers(id, name); len(found) > 0 {
+		if found := a.servers(id, name, true); len(found) > 0 {
 			encode(w, http.StatusOK, found[0])
 			return
 		}

@@ -228,7 +228,7 @@ func (s *Setup) Connections(ctx context.Context, folder string) (client.Connecti
 	for _, c := range found.Clients {
 		one := client.ClientConnection{Name: c.Name, Title: c.Title, Files: []client.ClientFile{}}
 		for _, f := range c.Files {
-			file := client.ClientFile{Path: f.Path, Project: f.Project, Exists: f.Exists, Servers: f.Servers, Connected: f.Connected, Knowledge: f.Knowledge}
+			file := client.ClientFile{Path: f.Path, Project: f.Project, Exists: f.Exists, Servers: f.Servers, Connected: f.Connected, Knowledge: f.Knowledge, Names: orEmpty(f.Names)}
 			if f.Err != nil {
 				file.Problem = s.language().Error(gateway.AsError(f.Err))
 			}

@@ -132,6 +132,16 @@ func TestImportConnectAndUndoOverREST(t *testing.T) {
 	if len(connected.Files) != 1 || connected.Files[0].State != "changed" || !strings.Contains(d.read(cursor), "--only") || strings.Contains(d.read(cursor), canary) {
 		t.Errorf("connected: %+v\n%s", connected, d.read(cursor))
 	}
+	// It is said which server the entry names, so that its removal can be warned of.
+	var named []string
+	for _, c := range answerOf[client.Connections](d, "GET", "/v1/connections", nil, 200).Clients {
+		for _, f := range c.Files {
+			named = append(named, f.Names...)
+		}
+	}
+	if !slices.Equal(named, []string{"mine"}) {
+		t.Errorf("the entries name %q", named)
+	}
 	// The knowledge base has an entry of its own, which is added once.
 	hasKnowledge := func() bool {
 		list := answerOf[client.Connections](d, "GET", "/v1/connections", nil, 200)

@@ -83,6 +83,16 @@ func TestATokenIsLimited(t *testing.T) {
 	expect("a tool that writes", d.send("POST", "/v1/items", item, notes...), 404, "Tool not found: create_item")
 	expect("a tool that reads", d.send("GET", "/v1/items", "", notes...), 200, `"total":1`)
 
+	expect("its workflow says whose limit it is", d.send("GET", "/v1/workflows", ""), 200, `"limitOf":"notes"`)
+	for _, change := range [][3]string{
+		{"POST", "/disable", ""},
+		{"POST", "/enable", `{"mode":"shadow"}`},
+		{"POST", "/rollback", `{"version":1}`},
+		{"DELETE", "", ""},
+		{"PUT", "?base=1", `{"id":"limit-writes-notes","nodes":[],"edges":[]}`},
+	} {
+		expect("a limit is not lifted by halves", d.send(change[0], "/v1/workflows/limit-writes-notes"+change[1], change[2]), 409, "PUT /v1/tokens/notes/limit")
+	}
 	expect("a server that is not there", d.send("PUT", "/v1/tokens/notes/limit", `{"servers":["nobody"]}`), 400, "there is no server")
 	expect("a token that is not there", d.send("PUT", "/v1/tokens/none/limit", `{}`), 404, "there is no token named")
 	expect("a client lifts its limit", d.send("PUT", "/v1/tokens/notes/limit", `{}`, notes...), 403, "admin")

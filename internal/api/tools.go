@@ -56,24 +56,23 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	q := r.URL.Query()
 	page, limit := numberIn(q, "page", 1), numberIn(q, "limit", usualOnAPage)
 	enabled, category, tag, server := q.Get("enabled"), q.Get("category"), q.Get("tag"), q.Get("server")
-	var found []catalog.Entry
-	for _, e := range a.seen(id).Entries() {
-		if (server == "" || e.Tool.Source.Name() == server) &&
-			(category == "" || e.Override.Category == category) &&
-			(tag == "" || slices.Contains(e.Override.Tags, tag)) &&
-			(enabled == "" || e.Override.Disabled == (enabled == "false")) {
-			found = append(found, e)
+	list := client.ToolList{Tools: []client.Tool{}, Pagination: client.Pagination{Page: page, Limit: limit}}
+	total, from := 0, (page-1)*limit
+	entries := a.seen(id).Entries()
+	for i := range entries {
+		e := &entries[i]
+		if server != "" && e.Tool.Source.Name() != server ||
+			category != "" && e.Override.Category != category ||
+			tag != "" && !slices.Contains(e.Override.Tags, tag) ||
+			enabled != "" && e.Override.Disabled != (enabled == "false") {
+			continue
 		}
+		if total >= from && total < from+limit {
+			list.Tools = append(list.Tools, toolOf(*e))
+		}
+		total++
 	}
-	total := len(found)
-	from := min((page-1)*limit, total)
-	list := client.ToolList{
-		Tools:      []client.Tool{},
-		Pagination: client.Pagination{Page: page, Limit: limit, Total: total, TotalPages: (total + limit - 1) / limit},
-	}
-	for _, e := range found[from:min(from+limit, total)] {
-		list.Tools = append(list.Tools, toolOf(e))
-	}
+	list.Pagination.Total, list.Pagination.TotalPages = total, (total+limit-1)/limit
 	encode(w, http.StatusOK, list)
 }
 

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
@@ -27,7 +25,7 @@ func (a *API) workflowRoutes() []route {
 		noSuchThing = restErrorOf(gateway.CodeNotFound)
 		inTheWay    = restErrorOf(gateway.CodeConflict)
 		version     = query{name: "version", kind: "integer", about: "The newest unless said.", least: 1, most: math.MaxInt32}
-		base        = query{name: "base", kind: "integer", about: "The version that the change was made to. The header If-Match says the same.", least: 1, most: math.MaxInt32}
+		base        = query{name: "base", kind: "integer", about: "The version that the change was made to. The header If-Match, with the ETag of an answer, says it more exactly.", least: 1, most: math.MaxInt32}
 	)
 	list := []route{
 		{
@@ -41,15 +39,15 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "GET", path: "/v1/workflows/{id}", id: "getWorkflow", summary: "Show a workflow with its definition",
-			about: "The ETag is the newest version, for If-Match.",
+			about: "The ETag names the newest version and when it was saved, for If-Match.",
 			query: []query{version}, answer: client.WorkflowDetails{}, failures: []restError{noSuchThing}, serve: a.getWorkflow,
 		},
 		{
 			method: "PUT", path: "/v1/workflows/{id}", id: "putWorkflow", summary: "Store the next version of a workflow, as a draft",
-			about: "The body is a definition. The version that runs stays until another is enabled. A workflow that exists is changed only if the version that the change was made to is its newest: base, or If-Match, or version in the definition.",
+			about: "The body is a definition. The version that runs stays until another is enabled. A workflow that exists is changed only if the version that the change was made to is its newest: base, or If-Match, or version and updatedAt in the definition. base alone does not notice that a draft was saved again under its number.",
 			query: []query{
 				base,
-				{name: "draft", kind: "string", about: "A name for a series of changes, such as those of an editor that saves while somebody draws. The version takes the place of base if base has the same name and client, and was never enabled."},
+				{name: "draft", kind: "string", about: "A name for a series of changes, such as those of an editor that saves while somebody draws. The version takes the place of base, under its number, if base has the same name and client, and was never enabled."},
 			},
 			body: anyObject{}, answer: client.WorkflowDetails{}, failures: []restError{noSuchThing, inTheWay}, serve: a.putWorkflow,
 		},
@@ -64,7 +62,7 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/workflows/{id}/enable", id: "enableWorkflow", summary: "Make a version of a workflow run",
-			about: "Calls that are under way end with the version that they began with. A version with problems is refused, and without force one that fails a test. mode turns shadow mode on and off.",
+			about: "Calls that are under way end with the version that they began with. A version with problems is refused, and without force one that fails a test. mode turns shadow mode on and off. With If-Match, what is enabled must be what has this ETag.",
 			body:  client.EnableRequest{}, answer: client.Workflow{}, failures: []restError{noSuchThing, inTheWay}, serve: a.enableWorkflow,
 		},
 		{
@@ -173,6 +171,9 @@ func (a *API) workflowRoutes() []route {
 	for i := range list {
 		list[i].who, list[i].largest = forAdmins, maxWorkflows
 		list[i].failures = append(list[i].failures, badInput, restErrorOf(gateway.CodeUnavailable))
+		if slices.Contains([]string{"putWorkflow", "deleteWorkflow", "enableWorkflow", "disableWorkflow", "rollbackWorkflow", "updateWorkflow"}, list[i].id) {
+			list[i].serve = a.exceptLimits(list[i].serve)
+		}
 		list[i].serve = a.withWorkflows(list[i].serve)
 	}
 	return list
@@ -198,17 +199,23 @@ func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
 		source = client.SourceFile
 	}
 	_, outdated := template.Newer(*s.Definition)
-	mode := s.Mode
-	if s.Running != 0 && s.Running != s.Version { // a draft may have another
+	mode, match := s.Mode, &s.Match
+	if s.Running != 0 && s.Running != s.Version { // a draft may have others
 		if running, err := a.opt.Workflows.Workflow(r.Context(), s.ID, s.Running); err == nil {
-			mode = running.Mode
+			mode, match = running.Mode, &running.Match
 		}
 	}
+	stopped := 0
+	if s.Running == 0 {
+		stopped = s.Ran
+	}
 	return client.Workflow{
-		Template: s.MadeFrom.Template, Outdated: outdated,
-		ID: s.ID, Name: s.Name, Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
+		Template: s.MadeFrom.Template, Outdated: outdated, LimitOf: limitOf(s.Definition),
+		ID: s.ID, Name: cmp.Or(s.Name, s.ID), Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
+		State: string(s.Phase(mode)), Stopped: stopped,
 		Order: s.Order, Mode: modeOf(mode), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
 		Source: source, UpdatedAt: s.UpdatedAt.Time().UTC(), Conditional: s.Match.When != "",
+		Match: client.WorkflowMatch{Servers: match.Servers, Tools: match.Tools, Clients: match.Clients}, NoServers: match.NoServers(a.serverNames()),
 	}
 }
 
@@ -224,8 +231,13 @@ func (a *API) listWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.Id
 		return
 	}
 	out := client.WorkflowList{Workflows: []client.Workflow{}, Off: a.opt.Engine.Set().Off()}
+	runs := a.opt.Engine.Runs()
 	for _, s := range all {
-		out.Workflows = append(out.Workflows, a.workflowOf(r, s))
+		one := a.workflowOf(r, s)
+		if one.Enabled {
+			one.Runs = runStatsOf(runs, workflow.WorkflowAndMode{Workflow: s.ID, Shadow: one.Mode == modeShadow})
+		}
+		out.Workflows = append(out.Workflows, one)
 	}
 	encode(w, http.StatusOK, out)
 }
@@ -259,7 +271,7 @@ func (a *API) sendDetails(w http.ResponseWriter, r *http.Request, version int) {
 		a.fail(w, err)
 		return
 	}
-	w.Header().Set("ETag", `"`+strconv.Itoa(newest.Version)+`"`)
+	w.Header().Set("ETag", tagOf(&newest))
 	encode(w, http.StatusOK, out)
 }
 
@@ -273,7 +285,11 @@ func exported(s workflow.Stored) (json.RawMessage, error) {
 func (a *API) problemsOf(problems []workflow.Problem) []client.WorkflowProblem {
 	out := []client.WorkflowProblem{}
 	for _, p := range problems {
-		out = append(out, client.WorkflowProblem{Node: p.Node, Reason: a.language().Text(p.Reason), Line: p.Line, Column: p.Column})
+		one := client.WorkflowProblem{Node: p.Node, Reason: a.language().Text(p.Reason), Line: p.Line, Column: p.Column}
+		if p.Name != p.Node {
+			one.Label = p.Name
+		}
+		out = append(out, one)
 	}
 	return out
 }
@@ -328,22 +344,6 @@ func parseDefinition(raw []byte) (*workflow.Definition, error) {
 	return d, nil
 }
 
-// baseOf returns the version that a change was made to; 0 if the request does not say.
-func baseOf(r *http.Request) (int, *gateway.Error) {
-	if n := numberIn(r.URL.Query(), "base", 0); n != 0 {
-		return n, nil
-	}
-	tag := r.Header.Get("If-Match")
-	if tag == "" {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(strings.Trim(strings.TrimPrefix(tag, "W/"), `"`))
-	if err != nil || n < 1 {
-		return 0, invalid("If-Match must be the number of a version, as the ETag of an answer, is %q", gateway.Short(tag))
-	}
-	return n, nil
-}
-
 // checkID makes sure that the body and the path are about the same.
 func checkID(path, body string) error {
 	if body == "" || body == path {
@@ -369,8 +369,8 @@ func (a *API) putWorkflow(w http.ResponseWriter, r *http.Request, who gateway.Id
 		return
 	}
 	d.ID = id
-	base = cmp.Or(base, d.Version)
-	if err := a.checkBase(r, id, base); err != nil {
+	base = cmp.Or(base, workflow.Base{Version: d.Version, At: d.UpdatedAt})
+	if err := a.checkBase(r, id, base.Version); err != nil {
 		a.fail(w, err)
 		return
 	}
@@ -383,17 +383,6 @@ func (a *API) putWorkflow(w http.ResponseWriter, r *http.Request, who gateway.Id
 		return
 	}
 	a.sendDetails(w, r, 0)
-}
-
-// checkBase refuses a change of a workflow that does not say which version it was made
-// to. A change that does is checked when it is stored.
-func (a *API) checkBase(r *http.Request, id string, base int) error {
-	newest, err := a.opt.Workflows.Workflow(r.Context(), id, 0)
-	if err != nil || base != 0 {
-		return nil //nolint:nilerr // there is none yet
-	}
-	return gateway.Errorf(gateway.CodeConflict, "workflow %q exists already, with version %d; to change it, say that the change was made to that version: ?base=%d, or version in the definition",
-		id, newest.Version, newest.Version)
 }
 
 func (a *API) deleteWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
@@ -449,6 +438,11 @@ func (a *API) enable(r *http.Request, in client.EnableRequest) error {
 	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), in.Version)
 	if err != nil {
 		return err
+	}
+	if base, wrong := baseOf(r); wrong != nil {
+		return wrong
+	} else if base.Version != 0 && !base.Is(&s) {
+		return workflow.SavedAgain(s.ID, s.Version)
 	}
 	if in.Mode != "" && in.Mode != modeOf(s.Mode) {
 		if s, err = a.inMode(r, s, in.Mode); err != nil {
@@ -512,161 +506,6 @@ func (a *API) rollbackWorkflow(w http.ResponseWriter, r *http.Request, _ gateway
 		return
 	}
 	a.sendWorkflow(w, r)
-}
-
-func (a *API) exportWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), numberIn(r.URL.Query(), "version", 0))
-	var raw json.RawMessage
-	if err == nil {
-		raw, err = exported(s)
-	}
-	if err != nil {
-		a.fail(w, err)
-		return
-	}
-	encode(w, http.StatusOK, raw)
-}
-
-func (a *API) exportWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	out := client.WorkflowExport{Workflows: []json.RawMessage{}}
-	all, err := a.opt.Workflows.Workflows(r.Context())
-	for _, s := range all {
-		var raw json.RawMessage
-		if raw, err = exported(s); err != nil {
-			break
-		}
-		out.Workflows = append(out.Workflows, raw)
-	}
-	var modules []workflow.Module
-	if err == nil {
-		modules, err = a.opt.Workflows.Modules(r.Context())
-	}
-	if err != nil {
-		a.fail(w, err)
-		return
-	}
-	for _, m := range modules {
-		out.HookModules = append(out.HookModules, client.NewHookModule{ID: m.ID, Description: m.Description, Script: m.Script, Params: m.Params})
-	}
-	encode(w, http.StatusOK, out)
-}
-
-func (a *API) importWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	body, status, wrong := readBody(w, r)
-	if wrong != nil {
-		a.refuseBody(w, status, wrong)
-		return
-	}
-	in := client.WorkflowExport{Workflows: []json.RawMessage{body}}
-	if json.Valid(body) && (jsonrpc.Lookup(body, "workflows") != nil || jsonrpc.Lookup(body, "hookModules") != nil) {
-		in = client.WorkflowExport{}
-		if status, wrong := decode(body, &in); wrong != nil {
-			a.refuseBody(w, status, wrong)
-			return
-		}
-	}
-	out, err := a.imported(r, in)
-	if err != nil {
-		a.fail(w, err)
-		return
-	}
-	encode(w, http.StatusOK, out)
-}
-
-// imported stores workflows and hook modules. All are read before the first is stored.
-func (a *API) imported(r *http.Request, in client.WorkflowExport) (client.WorkflowImport, error) {
-	out := client.WorkflowImport{Workflows: []client.ImportedWorkflow{}, HookModules: []client.ImportedWorkflow{}}
-	ctx, library := r.Context(), a.opt.Workflows
-	var definitions []*workflow.Definition
-	for _, raw := range in.Workflows {
-		d, err := parseDefinition(raw)
-		if err != nil {
-			return out, err
-		}
-		if d.ID == "" || isTaken(d.ID) {
-			return out, invalid("%q cannot be the id of a workflow; give it another", gateway.Short(d.ID))
-		}
-		definitions = append(definitions, d)
-	}
-	for _, m := range in.HookModules {
-		was, err := library.Module(ctx, m.ID, 0)
-		if err != nil && !isNotFound(err) {
-			return out, err
-		}
-		done := client.ImportedWorkflow{ID: m.ID, Version: was.Version, Status: statusUnchanged}
-		if err != nil || was.Script != m.Script || was.Description != m.Description || !bytes.Equal(was.Params, m.Params) {
-			done.Status = statusAfter(was.Version)
-			made, err := library.SaveModule(ctx, workflow.Module{ID: m.ID, Description: m.Description, Script: m.Script, Params: orNone(m.Params)}, was.Version)
-			if err != nil {
-				return out, err
-			}
-			done.Version = made.Version
-		}
-		out.HookModules = append(out.HookModules, done)
-	}
-	for _, d := range definitions {
-		done, err := a.importOne(r, d)
-		if err != nil {
-			return out, err
-		}
-		out.Workflows = append(out.Workflows, done)
-	}
-	return out, nil
-}
-
-func (a *API) importOne(r *http.Request, d *workflow.Definition) (client.ImportedWorkflow, error) {
-	ctx, library := r.Context(), a.opt.Workflows
-	done := client.ImportedWorkflow{ID: d.ID, Problems: len(library.Validate(ctx, d))}
-	was, err := library.Workflow(ctx, d.ID, 0)
-	switch {
-	case err == nil && sameDefinition(was.Definition, d):
-		done.Version, done.Status = was.Version, statusUnchanged
-		return done, nil
-	case err != nil && !isNotFound(err):
-		return done, err
-	}
-	base := 0
-	if was.Definition != nil {
-		base = was.Version
-	}
-	done.Status = statusAfter(base)
-	s, err := library.Save(ctx, *d, base)
-	if err == nil {
-		done.Version = s.Version
-	}
-	return done, err
-}
-
-// The statuses of an import.
-const statusAdded, statusChanged, statusUnchanged = "added", "changed", "unchanged"
-
-func statusAfter(version int) string {
-	if version == 0 {
-		return statusAdded
-	}
-	return statusChanged
-}
-
-// sameDefinition reports whether two definitions say the same, apart from what the store
-// sets.
-func sameDefinition(a, b *workflow.Definition) bool {
-	one, other := *a, *b
-	for _, d := range []*workflow.Definition{&one, &other} {
-		d.Version, d.Enabled, d.CreatedAt, d.UpdatedAt = 0, false, 0, 0
-	}
-	rawOne, err := json.Marshal(one)
-	rawOther, errOther := json.Marshal(other)
-	return err == nil && errOther == nil && string(rawOne) == string(rawOther)
-}
-
-// isTaken reports whether an id is a path of its own below /v1/workflows.
-func isTaken(id string) bool {
-	return slices.Contains([]string{"validate", "import", "export", "switch"}, id)
-}
-
-func isNotFound(err error) bool {
-	var e *gateway.Error
-	return errors.As(err, &e) && e.Code == gateway.CodeNotFound
 }
 
 func (a *API) workflowStats(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {

@@ -72,8 +72,8 @@ func (a *API) applying(r *http.Request, all []workflow.Stored) ([]workflow.Store
 // read_result, count only if match names servers or tools: otherwise there would be more
 // tools than GET /v1/tools has.
 func (a *API) matchesOf(d *workflow.Definition) client.WorkflowMatches {
-	out := client.WorkflowMatches{Names: []string{}, Conditional: d.Match.When != ""}
-	servers := map[string]bool{}
+	out := client.WorkflowMatches{Names: []string{}, Conditional: d.Match.When != "", NoServers: d.Match.NoServers(a.serverNames())}
+	sources := map[gateway.Source]bool{}
 	snapshot := a.opt.House().Snapshot()
 	named := len(d.Match.Servers)+len(d.Match.Tools) > 0
 	for _, kind := range gateway.Kinds() {
@@ -84,14 +84,33 @@ func (a *API) matchesOf(d *workflow.Definition) client.WorkflowMatches {
 			if _, listed := snapshot.Entry(t.Exposed); kind == gateway.KindTool && !listed && !named {
 				continue
 			}
-			servers[t.Source.Name()] = true
+			sources[t.Source] = true
 			if out.Tools++; out.Tools <= mostNames {
 				out.Names = append(out.Names, t.Source.Name()+"__"+t.Name)
 			}
 		}
 	}
-	out.Servers = len(servers)
+	builtIn := a.opt.House().BuiltIn()
+	for s := range sources {
+		if gateway.IsExternal(s) && !slices.Contains(builtIn, s) {
+			out.Servers++
+		} else {
+			out.BuiltIn = append(out.BuiltIn, s.Name())
+		}
+	}
+	slices.Sort(out.BuiltIn)
 	return out
+}
+
+// serverNames returns the names of all servers and parts of genkan.
+func (a *API) serverNames() (names []string) {
+	for _, s := range a.opt.House().Declared() {
+		names = append(names, s.Name)
+	}
+	for _, s := range a.opt.House().BuiltIn() {
+		names = append(names, s.Name())
+	}
+	return names
 }
 
 // inMode stores a version in another mode, as the newest.
@@ -109,7 +128,7 @@ func (a *API) inMode(r *http.Request, s workflow.Stored, mode string) (workflow.
 	}
 	d := *s.Definition
 	d.Mode = mode
-	return a.opt.Workflows.Save(r.Context(), d, newest.Version)
+	return a.opt.Workflows.SaveDraft(r.Context(), d, newest.Base(), "")
 }
 
 func (a *API) sendSwitch(w http.ResponseWriter, r *http.Request) {
@@ -187,7 +206,7 @@ func (a *API) listRuns(w http.ResponseWriter, r *http.Request, _ gateway.Identit
 			return outcome == "" || t.Outcome == outcome || outcome == workflow.KindChanged && t.Changed
 		}
 		for _, t := range a.opt.Traces.Last(s.ID, numberIn(r.URL.Query(), "limit", usualRuns), wanted) {
-			out.Runs = append(out.Runs, traceOf(t))
+			out.Runs = append(out.Runs, a.traceOf(t))
 		}
 	}
 	encode(w, http.StatusOK, out)

@@ -73,14 +73,14 @@ func (a *API) putModule(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 	if err == nil && in.Script == "" {
 		err = refused(gateway.MissingField(nil, "script"))
 	}
-	if err == nil && base == 0 {
+	if err == nil && base.Version == 0 {
 		if newest, known := a.opt.Workflows.Module(r.Context(), id, 0); known == nil {
 			err = gateway.Errorf(gateway.CodeConflict, "hook module %q exists already, with version %d; to change it, say that the change was made to that version: ?base=%d",
 				id, newest.Version, newest.Version)
 		}
 	}
 	if err == nil {
-		_, err = a.opt.Workflows.SaveModule(r.Context(), workflow.Module{ID: id, Description: in.Description, Script: in.Script, Params: orNone(in.Params)}, base)
+		_, err = a.opt.Workflows.SaveModule(r.Context(), workflow.Module{ID: id, Description: in.Description, Script: in.Script, Params: orNone(in.Params)}, base.Version)
 	}
 	if err != nil {
 		a.fail(w, err)

@@ -13,6 +13,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/history"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/lang"
 	"genkan/internal/workflow"
 )
 
@@ -25,8 +26,8 @@ type Traces interface {
 	Last(workflow string, most int, want func(*workflow.Trace) bool) []workflow.Trace
 }
 
-// traceOf returns a trace in REST's form.
-func traceOf(t workflow.Trace) client.WorkflowTrace {
+// traceOf returns a trace in REST's form. Its errors are kept in English.
+func (a *API) traceOf(t workflow.Trace) client.WorkflowTrace {
 	out := client.WorkflowTrace{
 		Workflow: t.Workflow, Version: t.Version, Mode: modeOf(t.Mode), StartedAt: t.Started.UTC(), Outcome: t.Outcome,
 		Call: t.Call, Client: t.Client, TookMillis: inMillis(t.Took()), Changed: t.Changed, Sent: t.Sent, Detached: t.Detached, Steps: []client.WorkflowStep{},
@@ -36,7 +37,7 @@ func traceOf(t workflow.Trace) client.WorkflowTrace {
 		step := client.WorkflowStep{
 			Node: s.Node, Type: s.Type, Status: s.Status, Handle: s.Handle,
 			QueueMillis: inMillis(s.Queue), RunMillis: inMillis(s.Run), WaitMillis: inMillis(s.Wait),
-			BytesIn: s.In, BytesOut: s.Out, Error: s.Error, Line: s.Line, Column: s.Column,
+			BytesIn: s.In, BytesOut: s.Out, Error: a.language().Kept(s.Error), Line: s.Line, Column: s.Column,
 		}
 		if len(s.Patch) > 0 {
 			step.Patch = s.PatchJSON()
@@ -202,10 +203,11 @@ func (a *API) replay(r *http.Request, id gateway.Identity, in client.ReplayReque
 	if out.Matched = done.Matched; !done.Matched {
 		return out, nil
 	}
-	trace := traceOf(done.Trace.Redacted(redact))
+	trace := a.traceOf(done.Trace.Redacted(redact))
 	out.Trace = &trace
 	if done.Err != nil {
-		out.Error = string(redact([]byte(a.language().Error(gateway.AsError(done.Err)))))
+		// The words of scripts in it are English texts.
+		out.Error = string(redact([]byte(a.language().Kept(lang.English.Error(gateway.AsError(done.Err))))))
 	} else {
 		out.Result = redact(done.Result.Raw)
 	}
@@ -248,7 +250,7 @@ func (a *API) backtest(r *http.Request, id gateway.Identity, in client.BacktestR
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), backtestTime)
 	defer cancel()
-	done, err := a.opt.Engine.Backtest(ctx, compiled, a.pastCalls(ctx, id, q, &out))
+	done, err := a.opt.Engine.Backtest(ctx, compiled, a.pastCalls(ctx, id, q, compiled, &out))
 	switch {
 	case r.Context().Err() != nil:
 		return out, gateway.AsError(r.Context().Err())
@@ -273,7 +275,7 @@ func (a *API) backtest(r *http.Request, id gateway.Identity, in client.BacktestR
 
 // pastCalls returns the calls of the history that can be replayed, and counts the
 // others.
-func (a *API) pastCalls(ctx context.Context, id gateway.Identity, q history.Query, out *client.BacktestResult) iter.Seq2[workflow.Past, error] {
+func (a *API) pastCalls(ctx context.Context, id gateway.Identity, q history.Query, w *workflow.Workflow, out *client.BacktestResult) iter.Seq2[workflow.Past, error] {
 	return func(yield func(workflow.Past, error) bool) {
 		for r, err := range a.opt.Calls.EachRecorded(ctx, id, q) {
 			if err != nil {
@@ -288,6 +290,10 @@ func (a *API) pastCalls(ctx context.Context, id gateway.Identity, q history.Quer
 				out.Skipped++
 				if isCut(&r) {
 					out.Cut++
+					call := &gateway.Call{Method: r.Method, Caller: gateway.Caller{Identity: gateway.Identity{ClientID: r.Caller}}, Tool: a.pastTool(&r, r.Tool)}
+					if w.IsFor(call) && w.Refuses(r.BytesIn+r.BytesOut) {
+						out.TooLarge++
+					}
 				}
 				continue
 			}

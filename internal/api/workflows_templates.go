@@ -41,7 +41,7 @@ func (a *API) listTemplates(w http.ResponseWriter, _ *http.Request, _ gateway.Id
 		if a.language() == lang.Japanese {
 			t = t.Japanese()
 		}
-		made := client.Template{ID: t.ID, Title: t.Title, Description: t.Description, Params: t.Params, NeedsMatch: t.NeedsMatch}
+		made := client.Template{ID: t.ID, Title: t.Title, Description: t.Description, Params: t.Params, NeedsMatch: t.NeedsMatch, Makes: t.Types()}
 		if h := t.Hook; h != nil {
 			settings, _ := json.Marshal(h.Settings)
 			made.Hook = &client.TemplateHook{
@@ -174,7 +174,7 @@ func (a *API) updateWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.I
 	case !newer:
 		err = gateway.Errorf(gateway.CodeConflict, "workflow %q has the scripts that the template %s has now", s.ID, s.MadeFrom.Template)
 	default:
-		_, err = a.opt.Workflows.Save(r.Context(), next, s.Version)
+		_, err = a.opt.Workflows.SaveDraft(r.Context(), next, s.Base(), "")
 	}
 	if err != nil {
 		a.fail(w, err)

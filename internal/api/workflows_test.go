@@ -62,7 +62,7 @@ func TestWorkflows(t *testing.T) {
 		// A change names what it was made to.
 		{method: "PUT", path: "/v1/workflows/w", body: upper, status: 409, has: []string{"exists already, with version 1", "?base=1"}},
 		{method: "PUT", path: "/v1/workflows/w?base=7", body: upper, status: 409, has: []string{"its version is 1, and this change was made to version 7"}},
-		{method: "PUT", path: "/v1/workflows/w", body: upper, headers: []string{"If-Match", `"x"`}, status: 400, has: []string{"If-Match must be the number of a version"}},
+		{method: "PUT", path: "/v1/workflows/w", body: upper, headers: []string{"If-Match", `"x"`}, status: 400, has: []string{"If-Match must be the ETag of an answer, or the number of a version"}},
 		{method: "PUT", path: "/v1/workflows/w", body: upper, headers: []string{"If-Match", `"1"`}, status: 200, has: []string{`"version":2`, `"runningVersion":1`, `"newestVersion":2`}},
 		{method: "PUT", path: "/v1/workflows/other", body: upper, status: 400, has: []string{`the body is about \"w\", but the path about \"other\"`}},
 		echo("a").answered(403),
@@ -75,7 +75,7 @@ func TestWorkflows(t *testing.T) {
 		{method: "POST", path: "/v1/workflows/w/rollback", body: `{"version":1}`, status: 200, has: []string{`"runningVersion":3`, `"newestVersion":3`}},
 		{method: "POST", path: "/v1/workflows/w/rollback", body: `{}`, status: 400, has: []string{`"field":"version"`}},
 		echo("a").answered(403, "not today"),
-		{method: "POST", path: "/v1/workflows/w/disable", status: 200, has: []string{`"enabled":false`}, hasNot: []string{"runningVersion"}},
+		{method: "POST", path: "/v1/workflows/w/disable", status: 200, has: []string{`"enabled":false`, `"state":"stopped"`, `"stoppedVersion":3`}, hasNot: []string{"runningVersion"}},
 		{method: "POST", path: "/v1/workflows/w/disable", status: 200},
 		echo("a").answered(200, `"text":"a"`),
 		{method: "DELETE", path: "/v1/workflows/w", status: 200, has: []string{`"success":true`}},
@@ -150,8 +150,35 @@ func TestWorkflowExchange(t *testing.T) {
 		{method: "GET", path: "/v1/workflows/w", status: 200, has: []string{`"enabled":false`}},
 		{method: "POST", path: "/v1/workflows/import", body: hooked("w", "return"), status: 200, has: []string{`{"id":"w","version":2,"status":"changed","problemCount":0}`}},
 		{method: "POST", path: "/v1/workflows/import", body: hooked("import", ""), status: 400, has: []string{`\"import\" cannot be the id of a workflow`}},
-		{method: "POST", path: "/v1/workflows/import", body: `{"workflows":[1]}`, status: 400},
+		{method: "POST", path: "/v1/workflows/import", body: `{"workflows":[1]}`, status: 400, has: []string{"this is not a workflow: it is a number."}},
+		{method: "POST", path: "/v1/workflows/import", body: `[]`, status: 400, has: []string{"this is not a workflow: it is an array."}, hasNot: []string{"workflow.plain"}},
+		{method: "POST", path: "/v1/workflows/import", body: `{"id":"x","nodes":true}`, status: 400, has: []string{"nodes cannot be or contain a boolean"}, hasNot: []string{"Go value"}},
+		{method: "POST", path: "/v1/workflows/import", body: `{"name":"My flow","nodes":[{"name":"Webhook","type":"n8n-nodes-base.webhook","typeVersion":2}],"connections":{}}`, status: 400, has: []string{"a workflow of n8n, not of genkan"}},
+		{method: "POST", path: "/v1/workflows/import", body: `{"nodes":[]}`, status: 400, has: []string{"needs an id"}},
+		// Without edges it is stored with none, and its id is its name.
+		{method: "POST", path: "/v1/workflows/import", body: `{"id":"x","nodes":[{"id":"a","type":"nope"}]}`, status: 200, has: []string{`"status":"added","problemCount":4`}},
+		{method: "GET", path: "/v1/workflows/x", status: 200, has: []string{`"name":"x"`, `"edges":[]`}},
 		{method: "POST", path: "/v1/workflows/import", body: `{"workflows":[],"more":1}`, status: 400},
+	})
+}
+
+// A workflow for a server that does not exist says so, whether it runs or not.
+func TestWorkflowsWithoutServers(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	with := func(match string) string {
+		return strings.Replace(hooked("w", ""), `"match":{`, `"match":{`+match, 1)
+	}
+	d.speak(t, []spoken{
+		{method: "POST", path: "/v1/workflows/validate", body: with(`"servers":["nope","fau*"],`), status: 200, hasNot: []string{"noServers"}},
+		{method: "POST", path: "/v1/workflows/validate", body: strings.Replace(with(""), "fault__echo", "nope__echo", 1), status: 200, has: []string{`"noServers":["nope__echo"]`}},
+		{method: "PUT", path: "/v1/workflows/w", body: with(`"servers":["nope"],`), status: 200, has: []string{`"noServers":["nope"]`, `"match":{"servers":["nope"],`}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200, has: []string{`"noServers":["nope"]`}},
+		{method: "PUT", path: "/v1/workflows/w?base=1", body: with(""), status: 200},
+		{method: "GET", path: "/v1/workflows", status: 200, has: []string{`"noServers":["nope"]`}}, // version 1 runs
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200, hasNot: []string{"noServers"}},
+		echo("a").answered(200, `"text":"a"`),
+		{method: "GET", path: "/v1/workflows", status: 200, has: []string{`"runs":{"runs":1,`}, hasNot: []string{"noServers"}},
 	})
 }
 
@@ -167,6 +194,9 @@ func TestReplayAndBacktest(t *testing.T) {
 	var list client.CallList
 	if err := json.Unmarshal([]byte(d.send("GET", "/v1/calls", "").body), &list); err != nil || len(list.Calls) != 6 {
 		t.Fatalf("%v, %d calls", err, len(list.Calls))
+	}
+	if cut := list.Calls[2].Cut; !cut || list.Calls[1].Cut {
+		t.Errorf("the long call is cut: %v, and another: %v", cut, list.Calls[1].Cut)
 	}
 	nothing, pid, long, secret, two := list.Calls[0].ID, list.Calls[1].ID, list.Calls[2].ID, list.Calls[3].ID, list.Calls[4].ID
 	script := `
@@ -194,9 +224,11 @@ func TestReplayAndBacktest(t *testing.T) {
 		replay(two, `,"definition":{"id":"w"}`).answered(400, "no start node"),
 		replay(two, `,"definition":{"id":"w","workflowType":"tools/list"}`).answered(400, "mode shadow"),
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{}`, status: 200, has: []string{
-			`"calls":3,"denied":1,"changed":1,"failed":0,"incomplete":0,"unchanged":1,"asked":0,"unmatched":1,"skipped":2,"cut":1,`,
+			`"calls":3,"denied":1,"changed":1,"failed":0,"incomplete":0,"unchanged":1,"asked":0,"unmatched":1,"skipped":2,"cut":1,"tooLarge":0,`,
 			`"examples":[{"call":"` + secret + `","outcome":"denied"},{"call":"` + two + `","outcome":"changed"}]`,
 		}},
+		// A workflow whose hooks take less than the call that is too long to be kept would fail on it.
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"definition":` + strings.Replace(hooked("w", script), `{"id"`, `{"limits":{"payloadKB":64},"id"`, 1) + `}`, status: 200, has: []string{`"cut":1,"tooLarge":1,`}},
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"last":4` + draft + `}`, status: 200, has: []string{`"calls":1,"denied":0,"changed":1,`}},
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"definition":` + hooked("w", `throw 1`) + `}`, status: 200, has: []string{`"failed":3`}},
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"definition":` + hooked("w", `await call("fault__pid", {})`) + `}`, status: 200, has: []string{`"failed":0,"incomplete":3`}},

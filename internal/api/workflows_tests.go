@@ -134,7 +134,7 @@ func (a *API) runWorkflowTests(w http.ResponseWriter, r *http.Request, id gatewa
 	}
 	out := client.WorkflowTestResults{Tests: []client.WorkflowTestResult{}}
 	for _, t := range results {
-		out.Tests = append(out.Tests, testResultOf(t, redact))
+		out.Tests = append(out.Tests, a.testResultOf(t, redact))
 		if t.Passed {
 			out.Passed++
 		} else {
@@ -177,13 +177,13 @@ func (a *API) runTests(r *http.Request, id gateway.Identity, in client.RunTestsR
 const mostTried = 200
 
 // testResultOf returns a result in REST's form, without secrets.
-func testResultOf(t workflow.TestResult, redact func([]byte) []byte) client.WorkflowTestResult {
-	out := client.WorkflowTestResult{ID: t.ID, Name: t.Name, Passed: t.Passed, Outcome: t.Outcome, Reason: string(redact([]byte(t.Reason)))}
+func (a *API) testResultOf(t workflow.TestResult, redact func([]byte) []byte) client.WorkflowTestResult {
+	out := client.WorkflowTestResult{ID: t.ID, Name: t.Name, Passed: t.Passed, Outcome: t.Outcome, Reason: a.language().Kept(string(redact([]byte(t.Reason))))}
 	for _, m := range t.Mismatches {
 		out.Mismatches = append(out.Mismatches, client.TestMismatch{What: m.What, Want: redact(orNullValue(m.Want)), Got: redact(orNullValue(m.Got))})
 	}
 	if !t.Passed && t.Outcome != workflow.OutcomeUnmatched {
-		trace := traceOf(t.Trace.Redacted(redact))
+		trace := a.traceOf(t.Trace.Redacted(redact))
 		out.Trace = &trace
 	}
 	return out

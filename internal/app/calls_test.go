@@ -2,11 +2,16 @@ package app
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"genkan/internal/api/client"
+	"genkan/internal/testkit"
 )
 
 // Two clients with tokens see their own calls and nothing of each other's, live and in
@@ -79,4 +84,111 @@ func TestCallsOfOthers(t *testing.T) {
 	if strings.Contains(h.log.String(), "word-of") {
 		t.Error("the log has what was sent")
 	}
+}
+
+// A person cancels a call that has not ended: its client gets an error that says so, the
+// history has it, the server is told to stop, and calls that it made end with it.
+func TestCancelACall(t *testing.T) {
+	t.Parallel()
+	received := filepath.Join(t.TempDir(), "received")
+	h := openHouse(t, servers(conf{"one": child(t, "-record", received)}))
+	h.waitReady("one")
+	as := map[string]http.Header{"admin": nil}
+	for _, name := range []string{"alice", "bob"} {
+		_, token, err := h.tokens.Add(t.Context(), name, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		as[name] = http.Header{"Authorization": {"Bearer " + token.Reveal()}}
+	}
+	admin := watch(t, h.token, h.overHTTP, "calls", "config")
+	h.opened(admin)
+	begun := func() (call client.CallStarted) {
+		if err := json.Unmarshal(admin.until(client.EventCallStarted).Data, &call); err != nil {
+			t.Fatal(err)
+		}
+		return call
+	}
+	cancel := func(who, id, language string) (int, string) {
+		header := http.Header{"Accept-Language": {language}}
+		maps.Copy(header, as[who])
+		return h.request(http.MethodPost, "/v1/calls/"+id+"/cancel", "", header)
+	}
+	// send calls the tool sleep, for as long as nobody cancels it.
+	send := func(who, path, body string) <-chan string {
+		answer := make(chan string, 1)
+		header := http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"one__sleep"}}
+		maps.Copy(header, as[who])
+		go func() {
+			status, text, err := h.tryRequest(http.MethodPost, path, body, header)
+			answer <- fmt.Sprint(status, " ", text, " ", err)
+		}()
+		return answer
+	}
+	const said = "a person canceled this call in Genkan; the server was told to stop"
+	const overREST = `{"name":"one__sleep","parameters":{"ms":3600000}}`
+
+	// Over MCP the model reads it.
+	answer := send("alice", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one__sleep","arguments":{"ms":3600000},"_meta":{`+modernMeta+`}}}`)
+	id := begun().ID
+	testkit.Eventually(t, func() bool { raw, _ := os.ReadFile(received); return strings.Contains(string(raw), "3600000") }, "the server has the call")
+	if status, text := cancel("bob", id, "en"); status != http.StatusNotFound {
+		t.Errorf("a stranger: %d %s", status, text)
+	}
+	if status, text := cancel("alice", id, "en"); status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	if got := <-answer; !strings.Contains(got, `"isError":true`) || !strings.Contains(got, `{"code":"canceled"}`) || !strings.Contains(got, said) {
+		t.Error(got)
+	}
+	testkit.Eventually(t, func() bool {
+		raw, _ := os.ReadFile(received)
+		return strings.Contains(string(raw), "notifications/cancelled")
+	}, "the server is told")
+	admin.until(client.EventCallEnded, id, `"outcome":"canceled"`, said)
+	if got := h.must(http.MethodGet, "/v1/calls/"+id, "", http.StatusOK); !strings.Contains(got, `"outcome":"canceled"`) || !strings.Contains(got, said) {
+		t.Error(got)
+	}
+	if lines := h.logLines("a change was made over REST"); len(lines) != 1 || lines[0]["operation"] != "cancelCall" || lines[0]["name"] != id || lines[0]["client"] != "alice" {
+		t.Errorf("logged %v", lines)
+	}
+
+	// It has ended.
+	if status, text := cancel("admin", id, "en"); status != http.StatusConflict || !strings.Contains(text, "has ended already") {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text := cancel("admin", id, "ja"); status != http.StatusConflict || !strings.Contains(text, "すでに終わっている") {
+		t.Errorf("%d %s", status, text)
+	}
+	if status, text := cancel("admin", "AAAAAA-1", "en"); status != http.StatusNotFound {
+		t.Errorf("%d %s", status, text)
+	}
+
+	// Over REST, by an administrator, who may end anybody's.
+	answer = send("bob", "/v1/tools/call", overREST)
+	id = begun().ID
+	if status, text := cancel("admin", id, "en"); status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	if got := <-answer; !strings.HasPrefix(got, "499 ") || !strings.Contains(got, `"CANCELED"`) || !strings.Contains(got, "a person canceled this call in Genkan") {
+		t.Error(got)
+	}
+
+	// What a script called ends with the call that it ran around.
+	h.enable(`{"id":"asks","name":"asks","workflowType":"tools/call","match":{"tools":["one__echo"]},"limits":{"hookMs":30000},
+		"nodes":[{"id":"start","type":"start"},{"id":"hook","type":"hook","data":{"hook":{"script":"await call('one__sleep', {ms: 3600000})","blocking":true}}},
+		{"id":"call","type":"mcp-call"},{"id":"end","type":"end"}],
+		"edges":[{"source":"start","target":"hook"},{"source":"hook","target":"call"},{"source":"call","target":"end"}]}`)
+	answer = send("admin", "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"a"}}`)
+	outer, inner := begun(), begun()
+	if inner.Parent != outer.ID {
+		t.Fatalf("%+v below %+v", inner, outer)
+	}
+	if status, text := cancel("admin", outer.ID, "en"); status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	if got := <-answer; !strings.HasPrefix(got, "499 ") || !strings.Contains(got, "before it was sent") {
+		t.Error(got)
+	}
+	admin.until(client.EventCallEnded, inner.ID, `"outcome":"canceled"`, "a person canceled this call in Genkan")
 }

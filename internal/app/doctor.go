@@ -12,6 +12,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 	"genkan/internal/reception"
 	"genkan/internal/registry"
 	"genkan/internal/signin"
@@ -58,6 +59,17 @@ func (p *Process) doctor(ctx context.Context, servers []string) ([]doctor.Findin
 	defer hangUp()
 	opt := Checkup(p.opt)
 	opt.Only = servers
+	opt.Tools = func() (all []client.Tool, _ error) {
+		for _, e := range p.house.Load().Snapshot().Entries() {
+			if !e.Override.Disabled {
+				all = append(all, client.Tool{
+					Name: e.Tool.Exposed, Server: e.Tool.Source.Name(), Replaces: e.Replaces,
+					Description: jsonrpc.LookupText(e.Tool.Definition, "description"),
+				})
+			}
+		}
+		return all, nil
+	}
 	opt.Join = func(context.Context, bool) checkup.Joined {
 		running := doctor.Running{How: "background", Version: p.opt.Version, PID: os.Getpid(), Listen: p.listening()}
 		if running.Listen != "" {

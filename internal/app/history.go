@@ -35,7 +35,8 @@ func (p *Process) openHistory() {
 	})
 	p.calls = &history.Archive{
 		Reader: history.NewReader(historyDir(p.opt.DataDir), key), Writer: writer, Log: p.log,
-		Running: p.recorder.Running, AllRunning: p.recorder.AllRunning, Redact: p.secrets.Redactor, Since: p.tokens.NameSince,
+		Running: p.recorder.Running, AllRunning: p.recorder.AllRunning, CancelRunning: p.recorder.Cancel,
+		Redact: p.secrets.Redactor, Since: p.tokens.NameSince,
 	}
 	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, p.callStarted, p.callEnded)
 }

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bufio"
 	"fmt"
 	"net/http"
 	"strings"
@@ -100,7 +101,7 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 		},
 		"a server that REST does not find": {
 			rest(http.MethodGet, "/v1/servers/nobody", "", nil),
-			`there is no server \"nobody\"`, `サーバー \"nobody\" はありません`,
+			`there is no server \"nobody\"`, `サーバー「nobody」はありません`,
 		},
 		"a body that REST does not take": {
 			rest(http.MethodPost, "/v1/tools/call", `{"nam":1}`, nil),
@@ -151,7 +152,7 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 		"a server that is down": {
 			rest(http.MethodGet, "/v1/servers/gone", "", nil),
 			`its command \"no-such-command-anywhere\" was not found`,
-			`コマンド \"no-such-command-anywhere\" が見つかりません`,
+			`コマンド「no-such-command-anywhere」が見つかりません`,
 		},
 	}
 	check := func(language string) {
@@ -198,5 +199,87 @@ func TestAServersOwnErrorIsNotTranslated(t *testing.T) {
 	}
 	if !strings.Contains(answer, own) {
 		t.Errorf("it was changed: %s", answer)
+	}
+}
+
+// follow opens a stream of events about calls and returns the event that reports the end of
+// a call.
+func (h *testHouse) follow(query string, accept string) func() string {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodGet, h.base+"/v1/events?topics=calls"+query, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + h.token}, "Accept-Language": {accept}}
+	resp, err := h.http.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = resp.Body.Close() })
+	lines := bufio.NewScanner(resp.Body)
+	return func() string {
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), `"outcome"`) {
+				return lines.Text()
+			}
+		}
+		return fmt.Sprint("the stream ended: ", lines.Err())
+	}
+}
+
+// Events, traces and errors of the knowledge base are in the language of who reads them,
+// whatever that of the configuration is. Over MCP errors of the knowledge base keep the
+// words of its protocol.
+func TestLanguageFollowsTheReader(t *testing.T) {
+	t.Parallel()
+	for _, configured := range []string{"en", "ja"} {
+		h := openHouse(t, conf{"lang": configured, "mcpServers": conf{"one": child(t)}})
+		h.waitReady("one")
+		const english, japanese = "Unknown tool: one__nothing", "不明なツールです：one__nothing"
+		readers := map[string]func() string{english: h.follow("&lang=en", "ja"), japanese: h.follow("&lang=ja", "en")}
+		h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__nothing"}`, nil)
+		for want, read := range readers {
+			if got := read(); !strings.Contains(got, want) {
+				t.Errorf("lang: %s: no %q in %s", configured, want, got)
+			}
+		}
+		byHeader := h.follow("", "ja")
+		h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__nothing"}`, nil)
+		if got := byHeader(); !strings.Contains(got, japanese) {
+			t.Errorf("lang: %s: no %q in %s", configured, japanese, got)
+		}
+		if status, text := h.request(http.MethodGet, "/v1/events?lang=fr", "", nil); status != http.StatusBadRequest || !strings.Contains(text, `"lang"`) {
+			t.Errorf("%d %s", status, text)
+		}
+
+		if configured == "en" { // the knowledge base says what it is in the language of the configuration
+			if _, got := h.request(http.MethodGet, "/v1/servers", "", http.Header{"Accept-Language": {"ja"}}); !strings.Contains(got, "全文検索") {
+				t.Error(got)
+			}
+		}
+		h.use("wrong", `{"tools":["one__echo"]}`, `return {action: "respond"}`, "")
+		h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"a"}}`, nil)
+		calls := h.recorded(everything)
+		id := calls[len(calls)-1].ID
+		for language, want := range map[string]string{"en": `the script returned action \"respond\" without a response`, "ja": "スクリプトが action"} {
+			_, got := h.request(http.MethodGet, "/v1/calls/"+id, "", http.Header{"Accept-Language": {language}})
+			_, steps, _ := strings.Cut(got, `"workflows"`)
+			if !strings.Contains(steps, want) {
+				t.Errorf("lang: %s: no %q in %s", configured, want, got)
+			}
+		}
+
+		for language, want := range map[string]string{
+			"en": "Validation failed: title: Title is required and must not be empty",
+			"ja": "入力が正しくありません：title: タイトルを入力",
+		} {
+			_, got := h.request(http.MethodPost, "/v1/items", `{"type":"notes","title":""}`, http.Header{"Accept-Language": {language}})
+			if !strings.Contains(got, want) {
+				t.Errorf("lang: %s: no %q in %s", configured, want, got)
+			}
+		}
+		if got, err := h.call("create_item", `{"type":"notes","title":""}`); err == nil || !strings.Contains(err.Error(), "Validation failed: title: ") {
+			t.Errorf("lang: %s: %s %v", configured, got, err)
+		}
 	}
 }

@@ -32,7 +32,11 @@ func (h *house) learn(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		result, err := next.Handle(ctx, call)
 		if err == nil && call.Kind == gateway.KindTool && !call.OfPage() && !result.IsError && result.Type.Final() {
-			h.learned.Called(call.Identity.ClientID, learn.Tool{Server: call.Tool.Source.Name(), Name: call.Tool.Name})
+			tool := learn.Tool{Server: call.Tool.Source.Name(), Name: call.Tool.Name}
+			if call.Query != "" {
+				h.learned.Searched(call.Identity.ClientID, call.Query, []learn.Tool{tool})
+			}
+			h.learned.Called(call.Identity.ClientID, tool)
 		}
 		return result, err
 	})

@@ -13,6 +13,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/history"
 	"genkan/internal/kb"
+	"genkan/internal/lang"
 	"genkan/internal/registry"
 	"genkan/internal/upstream"
 )
@@ -29,15 +30,15 @@ type (
 )
 
 // ForReader returns what the call is.
-func (c *startedCall) ForReader(gateway.Identity) any { return api.CallStarted((*history.Entry)(c)) }
+func (c *startedCall) ForReader(events.Reader) any { return api.CallStarted((*history.Entry)(c)) }
 
 // ForReader returns how the call went.
-func (c *endedCall) ForReader(gateway.Identity) any { return api.CallEnded((*history.Entry)(c)) }
+func (c *endedCall) ForReader(events.Reader) any { return api.CallEnded((*history.Entry)(c)) }
 
 // ForReader returns how the call went, with the error as the history keeps it.
-func (c failedCall) ForReader(gateway.Identity) any {
+func (c failedCall) ForReader(r events.Reader) any {
 	ended := api.CallEnded(c.e)
-	ended.Error = api.CallError(c.p.language(), ended.Outcome, c.p.redactText(ended.Error))
+	ended.Error = api.CallError(languageOf(r), ended.Outcome, c.p.redactText(ended.Error))
 	ended.Tool = c.p.redactText(ended.Tool)
 	return ended
 }
@@ -84,14 +85,21 @@ type serverState struct {
 	upstream.Status
 }
 
+// languageOf returns the language that a reader of events reads.
+func languageOf(r events.Reader) lang.Language {
+	l, _ := lang.Parse(r.Language)
+	return l
+}
+
 // ForReader returns what GET /v1/servers says to the reader.
-func (s serverState) ForReader(who gateway.Identity) any {
+func (s serverState) ForReader(r events.Reader) any {
+	who := r.Identity
 	if !who.Admin {
 		who = gateway.Identity{} // all others read the same
 	}
 	out := client.ServerEvent{
 		Name: s.name, State: string(s.State), Cause: s.Cause, SignIn: s.SignIn,
-		Problem: s.p.language().Text(api.ProblemOf(s.Status, who)),
+		Problem: languageOf(r).Text(api.ProblemOf(s.Status, who)),
 	}
 	if who.Admin && out.Problem != "" {
 		out.Problem = registry.Redact(s.config, s.name, out.Problem)
@@ -183,23 +191,20 @@ func (p *Process) publishLists() {
 }
 
 // configFailed is the data of the event about a configuration that is not used.
-type configFailed struct {
-	p   *Process
-	err error
-}
+type configFailed struct{ err error }
 
 // ForReader tells administrators why. The error may show a part of the file.
-func (f configFailed) ForReader(who gateway.Identity) any {
-	if !who.Admin {
+func (f configFailed) ForReader(r events.Reader) any {
+	if !r.Admin {
 		return nil
 	}
-	return client.ConfigEvent{Error: f.p.language().Error(gateway.AsError(f.err))}
+	return client.ConfigEvent{Error: languageOf(r).Error(gateway.AsError(f.err))}
 }
 
 // publishReload publishes the result of a reload.
 func (p *Process) publishReload(err error) {
 	if err != nil {
-		p.live.Publish(events.Event{Topic: events.Config, Name: client.EventConfigFailed, Data: configFailed{p, err}})
+		p.live.Publish(events.Event{Topic: events.Config, Name: client.EventConfigFailed, Data: configFailed{err}})
 		return
 	}
 	p.live.Publish(events.Event{

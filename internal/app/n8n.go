@@ -6,6 +6,7 @@ import (
 	"errors"
 	"sync"
 
+	"genkan/internal/checkup"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
@@ -82,6 +83,21 @@ func checkN8N(ctx context.Context, set config.N8N) (problem gateway.Text, mcpSer
 	default:
 		return gateway.Textf("%s", gateway.AsError(err)), ""
 	}
+}
+
+// testN8N asks an instance that is not configured, or not yet, how it is.
+func (p *Process) testN8N(ctx context.Context, raw []byte) (problem, advice gateway.Text, err error) {
+	set, err := p.registry.N8N(ctx, raw)
+	if err != nil {
+		return problem, advice, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkup.N8NPatience)
+	defer cancel()
+	problem, mcpServer := checkN8N(ctx, set)
+	if mcpServer != "" {
+		advice = gateway.Textf("this n8n has an MCP server of its own, with tools that search nodes and test workflows")
+	}
+	return problem, advice, nil
 }
 
 // sourceFor returns the source of an instance. If it cannot be used, its health says why.

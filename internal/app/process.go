@@ -205,7 +205,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		lost:      make(chan struct{}),
 		vault:     vault.NewFile(vaultDir(opt.DataDir), cmp.Or(opt.Keyring, vault.SystemKeyring())),
 	}
-	p.works = api.NewWorks(p.live, p.language)
+	p.works = api.NewWorks(p.live)
 	p.recorder = record.New(opt.Log, func(_, text string) string { return p.redactText(p.secrets.Mask(text)) })
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
 	p.catalogLog = logs.Once(p.serverLog)
@@ -268,6 +268,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: p.knowledge.upkeep,
 		UISessions: p.sessions, Session: p.lock.Session,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
+		Settings: p.registry, ConfigFile: p.ConfigFile(), TestN8N: p.testN8N,
 		Calls: p.calls, Record: func() config.Record { return p.Config().Record }, Config: p.Config,
 		Home: home(),
 	})

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -38,7 +37,7 @@ func invisible(raw []byte) (note gateway.Text, found bool) {
 	if count == 0 {
 		return gateway.Text{}, false
 	}
-	return gateway.Textf("it has %d characters that people do not see and models read (%s)", count, strings.Join(codes, ", ")), true
+	return gateway.Textf("it has %d characters that people do not see and models read (%s)", count, gateway.Names(codes)), true
 }
 
 // isPlain reports whether a JSON value has neither escaped characters nor others

@@ -58,6 +58,10 @@ type Options struct {
 	Wait bool
 	// Progress shows the progress; may be nil.
 	Progress Progress
+	// Tools returns the name, server, description and replaced servers of the enabled
+	// tools of the running genkan; nil to ask it over REST, which takes a request for each
+	// hundred and all of their schemas.
+	Tools func() ([]client.Tool, error)
 }
 
 // Vault lists the stored secrets.
@@ -361,16 +365,20 @@ func (k *checkup) askServers(ctx context.Context) {
 		}
 		broken = k.ping(ctx, broken)
 	}
-	for i, s := range k.shown {
-		if full, err := k.remote.Server(ctx, s.Name); err == nil {
-			k.shown[i] = full
-		}
+	if full, err := k.remote.ServersInDetail(ctx); err == nil {
+		k.shown = full
+	}
+	for i := range k.shown {
 		k.shown[i].Output = strings.Join(lastLines(k.shown[i].Output), "\n")
 		k.shown[i].Problem = clients.Mask(k.shown[i].Problem)
 	}
 	k.tools, k.undescribed, k.replacing = map[string][]string{}, map[string][]string{}, map[string][]doctor.Replacing{}
 	seen := true // disabled tools do not count against a client's limit
-	if tools, err := k.remote.Tools(ctx, client.ToolFilter{Enabled: &seen}); err == nil {
+	list := k.Tools
+	if list == nil {
+		list = func() ([]client.Tool, error) { return k.remote.Tools(ctx, client.ToolFilter{Enabled: &seen}) }
+	}
+	if tools, err := list(); err == nil {
 		for _, t := range tools {
 			k.tools[t.Server] = append(k.tools[t.Server], t.Name)
 			if strings.TrimSpace(t.Description) == "" {
@@ -413,7 +421,7 @@ func (k *checkup) settle(ctx context.Context, began time.Time) bool {
 			return true
 		}
 		if waited := time.Since(began); waited >= time.Second {
-			k.Progress.Status(gateway.Textf("starting, since %s: %s", waited.Round(time.Second), strings.Join(waiting, ", ")))
+			k.Progress.Status(gateway.Textf("starting, since %s: %s", waited.Round(time.Second), gateway.Names(waiting)))
 		}
 		if !pause(ctx, betweenLooks) {
 			return false
@@ -467,7 +475,7 @@ func (k *checkup) ping(ctx context.Context, names []string) (broken []string) {
 		})
 	}
 	if len(asked) > 0 {
-		k.Progress.Status(gateway.Textf("asking for a sign of life: %s", strings.Join(asked, ", ")))
+		k.Progress.Status(gateway.Textf("asking for a sign of life: %s", gateway.Names(asked)))
 		defer k.Progress.Status(gateway.Text{})
 	}
 	group.Wait()

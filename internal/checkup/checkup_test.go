@@ -2,12 +2,18 @@ package checkup_test
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
+	"genkan/internal/api/client"
 	"genkan/internal/checkup"
 	"genkan/internal/clients"
 	"genkan/internal/config"
@@ -163,5 +169,49 @@ func TestCallable(t *testing.T) {
 		if got := checkup.Callable(listen); got != want {
 			t.Errorf("%s is called at %s, want %s", listen, got, want)
 		}
+	}
+}
+
+// The running genkan is asked for all servers at once, and for a sign of life of each.
+func TestServersAreAskedForAtOnce(t *testing.T) {
+	opt := options(t, "{}")
+	var mu sync.Mutex
+	asked := map[string]int{}
+	running := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[r.URL.RequestURI()]++
+		output := ""
+		switch {
+		case r.URL.Path != "/v1/servers":
+			http.Error(w, "{}", http.StatusNotFound)
+			return
+		case r.URL.Query().Get("details") == "true":
+			output = `,"output":"out of paper\n"`
+		}
+		_, _ = fmt.Fprintf(w, `{"servers":[{"name":"a","state":"down"%[1]s},{"name":"b","state":"down"%[1]s},{"name":"c","state":"ready"}]}`, output)
+	}))
+	t.Cleanup(running.Close)
+	var dialer net.Dialer
+	remote := client.NewOver(func(ctx context.Context) (net.Conn, error) {
+		return dialer.DialContext(ctx, "tcp", running.Listener.Addr().String())
+	}, "token")
+	t.Cleanup(remote.Close)
+	opt.Join = func(context.Context, bool) checkup.Joined { return checkup.Joined{Remote: remote} }
+	opt.Tools = func() ([]client.Tool, error) { return []client.Tool{{Server: "c", Name: "c__t"}}, nil }
+	facts := gather(t, opt)
+	for _, s := range facts.Servers {
+		if s.State == client.StateDown && !slices.Equal(s.Output, []string{"out of paper"}) || s.Name == "c" && !slices.Equal(s.Undescribed, []string{"c__t"}) {
+			t.Errorf("%+v", s)
+		}
+	}
+	of := 0
+	for path, times := range asked {
+		if strings.HasPrefix(path, "/v1/servers") || strings.HasPrefix(path, "/v1/tools") {
+			of += times
+		}
+	}
+	if len(facts.Servers) != 3 || of != 3 || asked["/v1/servers/c/ping?timeoutMillis=5000"] != 1 {
+		t.Errorf("%d servers, asked %v", len(facts.Servers), asked)
 	}
 }

@@ -153,15 +153,15 @@ func (k *checkup) servers(ctx context.Context) {
 	}
 }
 
-// n8nPatience is how long an n8n instance may take to answer.
-const n8nPatience = 10 * time.Second
+// N8NPatience is how long an n8n instance may take to answer.
+const N8NPatience = 10 * time.Second
 
 // n8n asks the n8n instances how they are.
 func (k *checkup) n8n(ctx context.Context) {
 	if k.config == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, n8nPatience)
+	ctx, cancel := context.WithTimeout(ctx, N8NPatience)
 	defer cancel()
 	k.facts.N8N = make([]doctor.N8N, len(k.config.N8N))
 	var group sync.WaitGroup
@@ -368,7 +368,7 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 		_, err := exec.LookPath(l.Command)
 		out.Found = err == nil
 	}
-	if k.config != nil && l.DataDir == "" {
+	if k.config != nil && (l.DataDir == "" || k.leadsHere(l)) {
 		for _, name := range l.Servers {
 			// It is not a mistake if both sides have switched it off.
 			if name == config.KnowledgeSource && !k.config.Knowledge.Off {

@@ -33,6 +33,7 @@ of the arguments. Filters go together.
   genkan calls show last                 the last call with its request and answer
   genkan calls stats                     sums for each tool
   genkan calls tail                      calls as they end
+  genkan calls cancel ID                 ends a call that is running
 
 Calls are kept for seven days unless the configuration says otherwise (record). What
 was sent and received is kept for clients of this machine's user, encrypted, and
@@ -60,7 +61,7 @@ shown without secrets.`),
 	cmd.Flags().StringVar(&f.Text, "text", "", c.say("only calls whose arguments, answer or error contain this `text`"))
 	cmd.Flags().IntVar(&f.Limit, "limit", usualCalls, c.say("how many calls to show (`number`)"))
 	restricting(cmd, "client", "server", "tool", "outcome", "since", "until", "text")
-	cmd.AddCommand(c.callsShow(), c.callsStats(), c.callsTail())
+	cmd.AddCommand(c.callsShow(), c.callsStats(), c.callsTail(), c.callsCancel())
 	return cmd
 }
 
@@ -183,6 +184,9 @@ func (c *command) findCalls(ctx context.Context, keeper callKeeper, f client.Cal
 			return all, err
 		}
 		page.Calls = append(all.Calls, page.Calls...)
+		if all.Running != nil {
+			page.Running = all.Running // of the first page
+		}
 		all = page
 		if all.Next == "" || len(all.Calls) >= wanted {
 			return all, nil
@@ -203,7 +207,10 @@ func (c *command) showCalls(list client.CallList, filtered bool) error {
 		return c.json(list)
 	}
 	c.noteHistory(list.History)
-	if len(list.Calls) == 0 {
+	if filtered {
+		list.Running = nil // they have no outcome that could fit
+	}
+	if len(list.Calls)+len(list.Running) == 0 {
 		switch {
 		case !list.History.On:
 		case filtered:
@@ -215,12 +222,18 @@ func (c *command) showCalls(list client.CallList, filtered bool) error {
 	}
 	now := time.Now()
 	// A list of failures says why.
-	failures := !slices.ContainsFunc(list.Calls, func(one client.ListedCall) bool { return one.Outcome == client.OutcomeOK })
+	failures := len(list.Running) == 0 && !slices.ContainsFunc(list.Calls, func(one client.ListedCall) bool { return one.Outcome == client.OutcomeOK })
 	last := c.say("ARGUMENTS")
 	if failures {
 		last = c.say("ERROR")
 	}
 	rows := [][]string{{c.say("TIME"), c.say("CLIENT"), c.say("SERVER"), c.say("TOOL"), c.say("OUTCOME"), c.say("MS"), c.say("TOKENS"), last, c.say("ID")}}
+	for _, one := range list.Running {
+		rows = append(rows, []string{
+			callTime(one.StartedAt, now), one.Client, orDash(one.Server), cmp.Or(ownName(&client.CallEntry{Server: one.Server, Tool: one.Tool}), one.Method),
+			client.OutcomeRunning, shownMillis(float64(now.Sub(one.StartedAt).Milliseconds())), "-", "", one.ID,
+		})
+	}
 	for i := range list.Calls {
 		one := &list.Calls[i]
 		if failures {
@@ -410,4 +423,25 @@ func (c *command) statRows(stats client.CallStats) [][]string {
 	}
 	row(c.say("total"), "", stats.Total)
 	return rows
+}
+
+func (c *command) callsCancel() *cobra.Command {
+	return c.jsonFlag(&cobra.Command{
+		Use: "cancel ID", Short: c.say("Cancel a call that is running"), Args: arguments(1, 1),
+		Long: c.say(`Cancel a call that is running, as ` + "`genkan calls`" + ` lists it. The server is told to
+stop, and the client gets an error that says that a person canceled the call. Calls
+that the call has made end with it. The server may have carried the call out already.`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
+				if err := remote.CancelCall(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+				if c.asJSON {
+					return c.json(client.Done{Success: true})
+				}
+				fmt.Fprintln(c.std.Err, c.say("Call %s is canceled. The server was told to stop; it may have carried the call out already.", gateway.Printable(args[0])))
+				return nil
+			})
+		},
+	})
 }

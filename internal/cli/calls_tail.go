@@ -146,7 +146,7 @@ func (t *tail) receive(e client.Event) error {
 func (t *tail) wants(call *client.CallEnded, ended bool) bool {
 	f := t.flags
 	return (f.Client == "" || history.MatchesClient(call.Client, f.Client) || history.MatchesClient(call.Program, f.Client)) &&
-		(f.Server == "" || call.Server == f.Server) && (f.Tool == "" || history.MatchesTool(call.Tool, f.Tool)) &&
+		(f.Server == "" || call.Server == f.Server) && (f.Tool == "" || history.MatchesTool(call.Server, call.Tool, f.Tool)) &&
 		(!ended || (!f.errors || call.Outcome != client.OutcomeOK) && call.TookMillis >= float64(f.slower.Milliseconds()))
 }
 
@@ -206,5 +206,5 @@ func (t *tail) showRunning(now time.Time) {
 		r := &t.running[i]
 		texts = append(texts, r.Client+" "+t.tool(r)+" "+max(now.Sub(r.StartedAt), 0).Truncate(time.Second).String())
 	}
-	t.line.show(cutTo(t.c.say("%d running: %s", len(texts), strings.Join(texts, ", ")), columns-3)) //nolint:mnd // its indent, and the cursor
+	t.line.show(cutTo(t.c.say("%d running: %s", len(texts), gateway.Names(texts)), columns-3)) //nolint:mnd // its indent, and the cursor
 }

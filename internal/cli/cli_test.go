@@ -149,6 +149,14 @@ func TestScripts(t *testing.T) {
 				})
 				ts.Setenv(args[1], list.Approvals[0].ID)
 			},
+			// running DATA VARIABLE: waits until one call runs, and has its ID.
+			"running": func(ts *testscript.TestScript, _ bool, args []string) {
+				var list client.CallList
+				until(ts, "no call runs", func() bool {
+					return json.Unmarshal([]byte(get(ts, ts.MkAbs(args[0]), "/v1/calls")), &list) == nil && len(list.Running) == 1
+				})
+				ts.Setenv(args[1], list.Running[0].ID)
+			},
 			// squat DATA ADDRESS: another program listens on the address of a genkan
 			// that was killed, and answers everybody.
 			"squat": cmdSquat,
@@ -394,9 +402,9 @@ func cmdHealthy(ts *testscript.TestScript, _ bool, args []string) {
 	var report struct {
 		OK       *bool `json:"ok"`
 		Findings []struct {
-			Subject, Severity, Title, Detail, Fix, Place, Command string
-			Times                                                 []struct{ Text, Time string }
-			Request                                               *struct{ Method, Path string }
+			Subject, Severity, Title, Detail, Fix, Advice, Place, Command string
+			Times                                                         []struct{ Text, Time string }
+			Request                                                       *struct{ Method, Path string }
 		} `json:"findings"`
 		Knowledge map[string]any   `json:"knowledge"`
 		Servers   []map[string]any `json:"servers"`

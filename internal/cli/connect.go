@@ -61,7 +61,7 @@ SERVER__TOOL. "genkan undo" puts the files back as they were.`, setup.ClientName
 	f.BoolVar(&how.write, "write", false, c.say("change the files"))
 	f.BoolVar(&how.aggregate, "aggregate", false, c.say("one entry for all servers"))
 	f.BoolVar(&how.knowledge, "knowledge", false, c.say("only add an entry for the knowledge base"))
-	f.BoolVar(&how.url, "url", false, c.say("call the URL of \"genkan serve\", which has to keep running"))
+	f.BoolVar(&how.url, "url", false, c.say("call the URL of `genkan serve`, which has to keep running"))
 	f.BoolVar(&how.project, "project", false, c.say("also change files of the project, which others share"))
 	return cmd
 }
@@ -209,7 +209,7 @@ func (c *command) showChanged(done client.ConnectResult) error {
 	case 1:
 		fmt.Fprintln(c.std.Out, c.say("Restart %s. `genkan undo %s` puts its files back.", titles[0], changed[0]))
 	default:
-		fmt.Fprintln(c.std.Out, c.say("Restart %s. `genkan undo` puts their files back.", strings.Join(titles, ", ")))
+		fmt.Fprintln(c.std.Out, c.say("Restart %s. `genkan undo` puts their files back.", gateway.Names(titles)))
 	}
 	for _, name := range done.Revoked {
 		fmt.Fprintln(c.std.Out, c.say("The token that %s had is revoked: no entry uses it any more.", clients.Title(name)))

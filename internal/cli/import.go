@@ -156,7 +156,7 @@ func (c *command) chosen(ctx context.Context, args []string, fresh []client.Impo
 			all = append(all, shown{f.Name, c.whatRuns(f)})
 		}
 		c.list(all)
-		agreed, err := c.confirmLoss(ctx, c.say("Add and start %s, too?", strings.Join(names, ", ")))
+		agreed, err := c.confirmLoss(ctx, c.say("Add and start %s, too?", gateway.Names(names)))
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -52,7 +53,7 @@ func early(args []string, name string) string {
 // checkLang refuses an unknown language, for commands that read no configuration.
 func (c *command) checkLang() error {
 	if _, ok := lang.Parse(strings.ToLower(c.flags.Lang)); !ok && c.flags.Lang != "" {
-		return gateway.Errorf(gateway.CodeInvalid, "--lang must be one of %s", "en, ja")
+		return gateway.Errorf(gateway.CodeInvalid, "--lang must be one of %s", gateway.Names([]string{"en", "ja"}))
 	}
 	return nil
 }
@@ -187,10 +188,13 @@ func usageError(err error) *gateway.Error {
 	}
 	rest, near, found := strings.Cut(rest, "\n\nDid you mean this?\n")
 	word, _, _ := strings.Cut(rest, " for ")
-	if !found {
-		return wrongUsage("there is no command %s; `genkan --help` lists them", word)
+	if plain, err := strconv.Unquote(word); err == nil {
+		word = plain
 	}
-	return wrongUsage("there is no command %s. Did you mean one of these?\n%s", word, strings.TrimRight(near, "\n"))
+	if !found {
+		return wrongUsage("there is no command %q; `genkan --help` lists them", word)
+	}
+	return wrongUsage("there is no command %q. Did you mean one of these?\n%s", word, strings.TrimRight(near, "\n"))
 }
 
 // wrongValue returns the error that says what a flag's value must be.

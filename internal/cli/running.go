@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"genkan/internal/api/client"
@@ -111,7 +110,7 @@ func (c *command) awaitServers(
 			return left, nil
 		}
 		if waited := time.Since(begun); waited >= time.Second {
-			line.show(c.say("starting, since %s: %s", waited.Round(time.Second), strings.Join(left, ", ")))
+			line.show(c.say("starting, since %s: %s", waited.Round(time.Second), gateway.Names(left)))
 		}
 		select {
 		case <-time.After(startPace):
@@ -131,7 +130,7 @@ func canceled(ctx context.Context) error {
 func (c *command) awaitLists(ctx context.Context, remote *client.Client, patience time.Duration) error {
 	left, err := c.awaitServers(ctx, remote, patience, isUnlisted, nil)
 	if err == nil && len(left) > 0 {
-		fmt.Fprintln(c.std.Err, c.say("Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.", strings.Join(left, ", ")))
+		fmt.Fprintln(c.std.Err, c.say("Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.", gateway.Names(left)))
 	}
 	return err
 }
@@ -151,7 +150,7 @@ func (c *command) awaitTool(ctx context.Context, remote *client.Client, name str
 		return false, nil
 	})
 	if err == nil && missing != nil && len(left) > 0 {
-		fmt.Fprintln(c.std.Err, c.say("Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.", strings.Join(left, ", ")))
+		fmt.Fprintln(c.std.Err, c.say("Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.", gateway.Names(left)))
 	}
 	if err == nil {
 		err = missing
@@ -233,7 +232,7 @@ func (c *command) await(ctx context.Context, remote *client.Client, names []stri
 		if len(left) == 0 {
 			return nil
 		}
-		line.show(c.say("starting, since %s: %s", time.Since(begun).Round(time.Second), strings.Join(left, ", ")))
+		line.show(c.say("starting, since %s: %s", time.Since(begun).Round(time.Second), gateway.Names(left)))
 		select {
 		case <-time.After(startPace):
 		case <-ctx.Done():

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -150,7 +149,7 @@ func (c *command) secretsRemove() *cobra.Command {
 			}
 			fmt.Fprintln(c.std.Err, c.say("Secret %s is forgotten.", args[0]))
 			if len(changed.Servers) > 0 {
-				fmt.Fprintln(c.std.Err, c.say("Servers of the configuration refer to it and will not start without it: %s.", strings.Join(changed.Servers, ", ")))
+				fmt.Fprintln(c.std.Err, c.say("Servers of the configuration refer to it and will not start without it: %s.", gateway.Names(changed.Servers)))
 			}
 			return unread(changed)
 		},

@@ -153,7 +153,7 @@ func (c *command) showServer(s client.Server) error {
 	}
 	c.table(rows)
 	for _, d := range s.Changes {
-		fmt.Fprintf(c.std.Out, "\n%s\n", c.say("its tool %s was changed (%s), last on %s", gateway.Printable(d.Tool), strings.Join(d.Parts, ", "), shownTime(d.At)))
+		fmt.Fprintf(c.std.Out, "\n%s\n", c.say("its tool %s was changed (%s), last on %s", gateway.Printable(d.Tool), gateway.Names(d.Parts), shownTime(d.At)))
 	}
 	for _, f := range s.Findings {
 		fmt.Fprintf(c.std.Out, "\n%s\n", gateway.Printable(c.findingLine(f)))

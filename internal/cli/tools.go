@@ -86,7 +86,7 @@ func (c *command) toolsSwitch(enable bool) *cobra.Command {
 				fmt.Fprintln(c.std.Out, c.say("%s is disabled.", done.Tool.Name))
 			}
 			if len(done.Dependants) > 0 {
-				fmt.Fprintln(c.std.Err, c.say("These tools were said to be of no use without it: %s", strings.Join(done.Dependants, ", ")))
+				fmt.Fprintln(c.std.Err, c.say("These tools were said to be of no use without it: %s", gateway.Names(done.Dependants)))
 			}
 			return nil
 		},
@@ -119,7 +119,7 @@ func (c *command) toolsTag() *cobra.Command {
 				_, err = fmt.Fprintln(c.std.Out, c.say("%s has no tags.", t.Name))
 				return err
 			}
-			_, err = fmt.Fprintln(c.std.Out, c.say("%s has the tags %s.", t.Name, strings.Join(t.Tags, ", ")))
+			_, err = fmt.Fprintln(c.std.Out, c.say("%s has the tags %s.", t.Name, gateway.Names(t.Tags)))
 			return err
 		},
 	})
@@ -191,7 +191,7 @@ func (c *command) printTools(cmd *cobra.Command, filter toolFilter) error {
 			about = c.say("(disabled) %s", about)
 		}
 		if len(t.Replaces) > 0 {
-			about = c.say("(replaces that of %s) %s", strings.Join(t.Replaces, ", "), about)
+			about = c.say("(replaces that of %s) %s", gateway.Names(t.Replaces), about)
 		}
 		rows = append(rows, []string{t.Name, t.Server, about})
 	}

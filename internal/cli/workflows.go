@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,9 +66,9 @@ func (c *command) listWorkflows(list client.WorkflowList) error {
 		return nil
 	}
 	running, broken := 0, 0
-	rows := [][]string{{c.say("ID"), c.say("NAME"), c.say("TYPE"), c.say("RUNS"), c.say("NEWEST"), c.say("ORDER"), c.say("MODE"), c.say("PROBLEMS"), c.say("KEPT IN")}}
+	rows := [][]string{{c.say("ID"), c.say("NAME"), c.say("TYPE"), c.say("STATE"), c.say("RUNS"), c.say("NEWEST"), c.say("ORDER"), c.say("MODE"), c.say("PROBLEMS"), c.say("KEPT IN")}}
 	for _, w := range list.Workflows {
-		runs := c.say("no")
+		runs := "-"
 		if w.Enabled {
 			running++
 			runs = c.say("version %d", w.Running)
@@ -76,7 +77,7 @@ func (c *command) listWorkflows(list client.WorkflowList) error {
 			broken++
 		}
 		rows = append(rows, []string{
-			w.ID, w.Name, w.Type, runs, strconv.Itoa(w.Newest), strconv.Itoa(w.Order), w.Mode, strconv.Itoa(w.Problems), w.Source,
+			w.ID, w.Name, w.Type, w.State, runs, strconv.Itoa(w.Newest), strconv.Itoa(w.Order), w.Mode, strconv.Itoa(w.Problems), w.Source,
 		})
 	}
 	if list.Off {
@@ -147,6 +148,8 @@ func (c *command) showDraft(w *client.WorkflowDetails, err error) error {
 func (c *command) workflowSentence(w *client.Workflow) string {
 	id := gateway.Printable(w.ID)
 	switch {
+	case w.Stopped != 0:
+		return c.say("Workflow %s is stopped; it ran its version %d last, and its newest is %d. `genkan workflows enable %s` makes that run.", id, w.Stopped, w.Newest, id)
 	case !w.Enabled:
 		return c.say("Workflow %s does not run; its newest version is %d.", id, w.Newest)
 	case w.Mode == "shadow":
@@ -170,7 +173,7 @@ func (c *command) showProblems(problems []client.WorkflowProblem) {
 		if p.Line > 0 {
 			at = fmt.Sprintf("%d:%d", p.Line, p.Column)
 		}
-		rows = append(rows, []string{orDash(p.Node), at, p.Reason})
+		rows = append(rows, []string{orDash(cmp.Or(p.Label, p.Node)), at, p.Reason})
 	}
 	c.table(rows)
 }

@@ -115,7 +115,7 @@ func usersOf(m client.HookModule) string {
 	if len(m.Workflows) == 0 {
 		return "-"
 	}
-	return gateway.List(m.Workflows)
+	return gateway.List(m.Workflows).String()
 }
 
 func (c *command) modulePut() *cobra.Command {

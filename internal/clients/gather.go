@@ -92,9 +92,7 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 		imported := read[i]
 		g.Own += len(imported.Own)
 		for _, n := range imported.Notes {
-			if !n.Renamed { // Gather gives the names
-				g.Notes = append(g.Notes, FileNote{f, n})
-			}
+			g.Notes = append(g.Notes, FileNote{f, n})
 		}
 		g.Variables = append(g.Variables, imported.Variables...)
 		for _, s := range imported.Servers {

@@ -89,7 +89,7 @@ func (p *jsonParser) value(depth int) (*node, *fault) {
 	}
 	switch c := p.peek(); {
 	case p.at == len(p.src):
-		return nil, p.fault("the file ends in the middle of a value")
+		return nil, p.fault("it ends in the middle of a value")
 	case c == '{':
 		return p.container(kindMap, '}', depth)
 	case c == '[':

@@ -4,13 +4,15 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"genkan/internal/gateway"
 )
 
 // nameFor returns the text that genkan's name of a server is made of: the client's
 // name or, if that has no Latin letter, the name of the package, program or host.
 // People write names in their own language, and server-2 describes nothing.
 func nameFor(original string, s Server) string {
-	if strings.ContainsFunc(strings.ToLower(original), func(r rune) bool { return r >= 'a' && r <= 'z' }) {
+	if strings.ContainsFunc(strings.ToLower(gateway.NarrowLetters(original)), func(r rune) bool { return r >= 'a' && r <= 'z' }) {
 		return original
 	}
 	what := ""

@@ -54,8 +54,13 @@ func ChangeOwn(path string, src []byte, name string, was, want []byte) ([]byte, 
 	} else {
 		become(in.entries[i].value, before, after)
 	}
+	return f.verified(src, out, model, at.entries[i].start)
+}
+
+// verified returns the new contents of a file if they have exactly the values of model.
+func (f File) verified(src, out []byte, model *node, at int) ([]byte, error) {
 	if got, bad := parse(f.Format, out); bad != nil || !same(got, model) {
-		return nil, faultAt(at.entries[i].start, "the file is written in a way that cannot be edited without losing something; change it by hand").in(path, src)
+		return nil, faultAt(at, "the file is written in a way that cannot be edited without losing something; change it by hand").in(f.Path, src)
 	}
 	return out, nil
 }
@@ -64,25 +69,25 @@ func ChangeOwn(path string, src []byte, name string, was, want []byte) ([]byte, 
 // is read-only or no longer has the contents was.
 func WriteOwn(path string, was, out []byte) error { return replace(path, was, false, out) }
 
-// OwnLine returns the line of genkan's configuration that begins the declaration of
-// a server; 0 if there is none.
-func OwnLine(path string, src []byte, name string) int {
+// OwnLines returns the lines of genkan's configuration that begin the declarations of
+// servers, by their names.
+func OwnLines(path string, src []byte) map[string]int {
 	f := ownFile(path, src)
 	root, bad := parse(f.Format, src)
 	if bad != nil {
-		return 0
+		return nil
 	}
 	at, left, bad := find(root, f.keys)
 	if bad != nil || len(left) > 0 || !at.is(kindMap) {
-		return 0
+		return nil
 	}
+	lines := make(map[string]int, len(at.entries))
 	for _, e := range at.entries {
-		if e.key == name {
-			line, _ := position(src, e.start)
-			return line
+		if lines[e.key] == 0 {
+			lines[e.key], _ = position(src, e.start)
 		}
 	}
-	return 0
+	return lines
 }
 
 // difference calls remove for each key of was that want lacks, and set for each key
@@ -132,40 +137,57 @@ func become(n, was, want *node) {
 }
 
 func changeOwnJSON(src []byte, at *node, i int, was, want *node) ([]byte, *fault) {
-	p := jsonParser{src: src}
-	root, bad := p.document()
+	e, bad := newJSONEditor(src)
 	if bad != nil {
 		return nil, bad
 	}
-	w := jsonWriter{unit: unitOf(src, root), nl: newline(src)}
-	in := func(n *node) members {
-		return members{src: src, n: n, unit: w.unit, lineComment: p.lineComment}
-	}
 	if want == nil {
-		return splice(src, in(at).edit(func(j int) bool { return i == j }, nil)), nil
+		return splice(src, e.in(at).edit(func(j int) bool { return i == j }, nil)), nil
 	}
-	var changes []change
-	var edit func(n, was, want *node)
-	edit = func(n, was, want *node) {
-		gone := map[string]bool{}
-		var add []func(string, bool) string
-		difference(was, want, func(key string) { gone[key] = true }, func(key string, old, fresh *node) {
-			j := slices.IndexFunc(n.entries, func(e entry) bool { return e.key == key })
-			switch {
-			case j < 0:
-				add = append(add, w.member(pair{key, valueFrom(fresh)}))
-			case merges(key, n.entries[j].value, old, fresh):
-				edit(n.entries[j].value, old, fresh)
-			default:
-				there := n.entries[j].value
-				multi := bytes.IndexByte(src[n.start:there.start], '\n') >= 0
-				changes = append(changes, change{there.span, w.value(valueFrom(fresh), indentation(src, there.start), multi)})
-			}
-		})
-		changes = append(changes, in(n).edit(func(j int) bool { return gone[n.entries[j].key] }, add)...)
+	e.become(at.entries[i].value, was, want)
+	return splice(src, e.changes), nil
+}
+
+// jsonEditor collects changes of a JSON file.
+type jsonEditor struct {
+	jsonWriter
+	parser  jsonParser
+	changes []change
+}
+
+func newJSONEditor(src []byte) (*jsonEditor, *fault) {
+	e := &jsonEditor{parser: jsonParser{src: src}}
+	root, bad := e.parser.document()
+	if bad != nil {
+		return nil, bad
 	}
-	edit(at.entries[i].value, was, want)
-	return splice(src, changes), nil
+	e.jsonWriter = jsonWriter{unit: unitOf(src, root), nl: newline(src)}
+	return e, nil
+}
+
+func (e *jsonEditor) in(n *node) members {
+	return members{src: e.parser.src, n: n, unit: e.unit, lineComment: e.parser.lineComment}
+}
+
+// become changes an object by what differs between was and want.
+func (e *jsonEditor) become(n, was, want *node) {
+	src := e.parser.src
+	gone := map[string]bool{}
+	var add []func(string, bool) string
+	difference(was, want, func(key string) { gone[key] = true }, func(key string, old, fresh *node) {
+		j := slices.IndexFunc(n.entries, func(e entry) bool { return e.key == key })
+		switch {
+		case j < 0:
+			add = append(add, e.member(pair{key, valueFrom(fresh)}))
+		case merges(key, n.entries[j].value, old, fresh):
+			e.become(n.entries[j].value, old, fresh)
+		default:
+			there := n.entries[j].value
+			multi := bytes.IndexByte(src[n.start:there.start], '\n') >= 0
+			e.changes = append(e.changes, change{there.span, e.value(valueFrom(fresh), indentation(src, there.start), multi)})
+		}
+	})
+	e.changes = append(e.changes, e.in(n).edit(func(j int) bool { return gone[n.entries[j].key] }, add)...)
 }
 
 func changeOwnYAML(src []byte, root, at *node, i int, was, want *node) ([]byte, *fault) {

@@ -99,7 +99,7 @@ func TestChangeOwnRefuses(t *testing.T) {
 			}
 		})
 	}
-	if line := OwnLine("genkan.yaml", []byte(ownYAML), "files"); line != 16 {
+	if line := OwnLines("genkan.yaml", []byte(ownYAML))["files"]; line != 16 {
 		t.Errorf("files is declared in line %d", line)
 	}
 }

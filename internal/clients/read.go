@@ -190,11 +190,6 @@ func (r *reader) server(place Place, n *node, named bool) {
 	s.Inputs = r.inputsOf(d)
 	s.Name = gateway.ServerName(nameFor(place.Name, s), func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
 	r.taken[s.Name] = true
-	if s.Name != place.Name {
-		r.out.Notes = append(r.out.Notes, Note{
-			Server: place.Name, Section: place.Section, Text: gateway.Textf("genkan calls it %q", s.Name), Renamed: true,
-		})
-	}
 	s.Secrets = literals(s)
 	r.out.Servers = append(r.out.Servers, s)
 }

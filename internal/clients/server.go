@@ -86,8 +86,6 @@ type Note struct {
 	Server  string
 	Section string
 	Text    gateway.Text
-	// Renamed is set if the note is about the name that genkan gives the server.
-	Renamed bool
 }
 
 // Imported are the contents of a file.

@@ -49,9 +49,9 @@ func (d *decoder) object(n *node, at string, fields []field) {
 			known[i] = f.name
 		}
 		if at == "" {
-			d.problems.add(e.at, "unknown key %s; %s", quoted(e.key), didYouMean(e.key, known))
+			d.problems.add(e.at, "unknown key %q; %s", cutWord(e.key), didYouMean(e.key, known))
 		} else {
-			d.problems.add(e.at, "unknown key %s in %s; %s", quoted(e.key), at, didYouMean(e.key, known))
+			d.problems.add(e.at, "unknown key %q in %s; %s", cutWord(e.key), at, didYouMean(e.key, known))
 		}
 	})
 }
@@ -62,9 +62,9 @@ func (d *decoder) each(n *node, at string, visit func(entry)) {
 	for _, e := range n.entries {
 		if p, again := first[e.key]; again {
 			if at == "" {
-				d.problems.add(e.at, "duplicate key %s; it is already on line %d", quoted(e.key), p.line)
+				d.problems.add(e.at, "duplicate key %q; it is already on line %d", cutWord(e.key), p.line)
 			} else {
-				d.problems.add(e.at, "duplicate key %s in %s; it is already on line %d", quoted(e.key), at, p.line)
+				d.problems.add(e.at, "duplicate key %q in %s; it is already on line %d", cutWord(e.key), at, p.line)
 			}
 			continue
 		}
@@ -168,7 +168,7 @@ func (d *decoder) oneOf(n *node, at string, words []string) (string, bool) {
 	if w, ok := fold(s, words); ok {
 		return w, true
 	}
-	d.problems.add(n.at, "%s cannot be %s; %s", at, quoted(s), didYouMean(s, words))
+	d.problems.add(n.at, "%s cannot be %q; %s", at, cutWord(s), didYouMean(s, words))
 	return "", false
 }
 
@@ -232,7 +232,7 @@ func (d *decoder) checked(n *node, at string, check func(string) (string, error)
 
 func join(at, key string) string {
 	if len([]rune(key)) > maxQuoted || strings.ContainsFunc(key, unprintable) {
-		key = quoted(key)
+		key = strconv.Quote(cutWord(key))
 	}
 	if at == "" {
 		return key

@@ -21,6 +21,8 @@ type Embeddings struct {
 	Dimensions int
 	// Weight is how much meaning counts beside words, 0 to 1.
 	Weight float64
+	// Definition is the JSON object that it was read from.
+	Definition gateway.Secret
 	// Unresolved describes references to variables and secrets that are not
 	// there. It is not used before they are.
 	Unresolved gateway.Texts
@@ -70,7 +72,7 @@ func (e Embeddings) MarshalJSON() ([]byte, error) { return json.Marshal(e.shown(
 func (e Embeddings) LogValue() slog.Value { return slog.AnyValue(e.shown()) }
 
 func (d *decoder) embeddings(n *node, at string, weight float64) Embeddings {
-	e := Embeddings{Kind: EmbeddingsOpenAI, Weight: weight}
+	e := Embeddings{Kind: EmbeddingsOpenAI, Weight: weight, Definition: gateway.Secret(n.appendJSON(nil))}
 	d.unresolved, d.missing = nil, nil
 	before := len(d.problems.list)
 	d.object(n, at, d.embeddingsFields(&e))

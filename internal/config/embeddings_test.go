@@ -12,7 +12,7 @@ import (
 func TestEmbeddings(t *testing.T) {
 	t.Parallel()
 	c := mustLoad(t, "embeddings: {url: 'http://127.0.0.1:1/${KEY}', model: m, apiKey: '${KEY}'}", environ("KEY", "hush"), Flags{})
-	want := Embeddings{URL: "http://127.0.0.1:1/hush", Model: "m", APIKey: "hush", Kind: EmbeddingsOpenAI, Weight: DefaultEmbeddingsWeight}
+	want := Embeddings{URL: "http://127.0.0.1:1/hush", Model: "m", APIKey: "hush", Kind: EmbeddingsOpenAI, Weight: DefaultEmbeddingsWeight, Definition: `{"url":"http://127.0.0.1:1/${KEY}","model":"m","apiKey":"${KEY}"}`}
 	if !cmp.Equal(want, c.Embeddings) {
 		t.Errorf("got another one")
 	}

@@ -17,6 +17,8 @@ const N8NSource = "n8n"
 type N8N struct {
 	Name, URL string
 	APIKey    gateway.Secret
+	// Definition is the JSON object that it was read from.
+	Definition gateway.Secret
 	// Unresolved describes references to variables and secrets that are not there. The
 	// instance is not used before they are.
 	Unresolved gateway.Texts
@@ -28,16 +30,16 @@ type shownN8N struct {
 	APIKey gateway.Secret `json:"apiKey,omitempty"`
 }
 
-func (i N8N) shown() shownN8N { return shownN8N{i.Name, maskURL(i.URL), i.APIKey} }
+func (i N8N) cutWord() shownN8N { return shownN8N{i.Name, maskURL(i.URL), i.APIKey} }
 
 // Format keeps secrets out of every verb.
-func (i N8N) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "%v", i.shown()) }
+func (i N8N) Format(f fmt.State, _ rune) { _, _ = fmt.Fprintf(f, "%v", i.cutWord()) }
 
 // MarshalJSON keeps secrets out of JSON.
-func (i N8N) MarshalJSON() ([]byte, error) { return json.Marshal(i.shown()) }
+func (i N8N) MarshalJSON() ([]byte, error) { return json.Marshal(i.cutWord()) }
 
 // LogValue keeps secrets out of structured logs.
-func (i N8N) LogValue() slog.Value { return slog.AnyValue(i.shown()) }
+func (i N8N) LogValue() slog.Value { return slog.AnyValue(i.cutWord()) }
 
 // n8n decodes one instance, or a list of them.
 func (d *decoder) n8n(n *node, at string) (all []N8N) {
@@ -49,7 +51,7 @@ func (d *decoder) n8n(n *node, at string) (all []N8N) {
 		at := fmt.Sprintf("%s[%d]", at, i)
 		one := d.n8nInstance(item, at)
 		if names[one.Name] {
-			d.problems.add(item.at, "%s has the name %s, as another has; give each instance its own name", at, quoted(one.Name))
+			d.problems.add(item.at, "%s has the name %q, as another has; give each instance its own name", at, cutWord(one.Name))
 		}
 		names[one.Name] = true
 		all = append(all, one)
@@ -58,7 +60,7 @@ func (d *decoder) n8n(n *node, at string) (all []N8N) {
 }
 
 func (d *decoder) n8nInstance(n *node, at string) N8N {
-	i := N8N{Name: N8NSource}
+	i := N8N{Name: N8NSource, Definition: gateway.Secret(n.appendJSON(nil))}
 	d.unresolved, d.missing = nil, nil
 	before := len(d.problems.list)
 	d.object(n, at, d.n8nFields(&i))

@@ -73,7 +73,7 @@ func (d *decoder) profiles(n *node, at string) (all []Profile) {
 	d.each(n, at, func(e entry) {
 		p := Profile{Name: e.key}
 		if !gateway.IsServerName(e.key) {
-			d.problems.add(e.at, "%s cannot be the name of a profile: use a letter, then letters, digits and - (all lower case, at most %d)", quoted(e.key), gateway.MaxServerName)
+			d.problems.add(e.at, "%q cannot be the name of a profile: use a letter, then letters, digits and - (all lower case, at most %d)", cutWord(e.key), gateway.MaxServerName)
 		}
 		if e.value.kind != kindNull {
 			d.object(e.value, join(at, e.key), d.profileFields(&p))
@@ -121,7 +121,7 @@ func (d *decoder) checkReferences(l *layer) {
 	}
 	for _, r := range d.referred {
 		if !known[r.where+"."+r.name] {
-			d.problems.add(r.at, "%s names %s, which is not in %s", r.from, quoted(r.name), r.where)
+			d.problems.add(r.at, "%s names %q, which is not in %s", r.from, cutWord(r.name), r.where)
 		}
 	}
 }

@@ -25,8 +25,8 @@ func (d *decoder) servers(n *node, at string) []Server {
 		if !gateway.IsServerName(e.key) {
 			better := gateway.ServerName(e.key, func(s string) bool { return taken[s] })
 			taken[better] = true
-			d.problems.add(e.at, "%s cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
-				quoted(e.key), gateway.MaxServerName, better)
+			d.problems.add(e.at, "%q cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
+				cutWord(e.key), gateway.MaxServerName, better)
 		}
 		s, prefixAt := d.server(e, join(at, e.key))
 		// A disabled twin (the local and the remote variant of one server)
@@ -251,7 +251,7 @@ func (d *decoder) headers(n *node, at string) map[string]gateway.Secret {
 		}
 		for name := range soFar {
 			if http.CanonicalHeaderKey(name) == http.CanonicalHeaderKey(e.key) {
-				d.problems.add(e.at, "%s has %s and %s, which are the same header", at, quoted(name), quoted(e.key))
+				d.problems.add(e.at, "%s has %q and %q, which are the same header", at, cutWord(name), cutWord(e.key))
 				return false
 			}
 		}

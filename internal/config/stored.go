@@ -98,17 +98,43 @@ func readServer(name string, definition []byte, from Sources) (Server, error) {
 		all.list = append(all.list, problem{at: nameAt, text: gateway.MissingField(nil, "name").Text})
 	case !gateway.IsServerName(name):
 		shown = gateway.ServerName(name, func(string) bool { return false })
-		all.add(nameAt, "%s cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
-			quoted(name), gateway.MaxServerName, shown)
+		all.add(nameAt, "%q cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
+			cutWord(name), gateway.MaxServerName, shown)
 	}
 	d := &decoder{problems: all, from: from}
 	s, _ := d.server(entry{shown, root.at, root}, shown)
-	err := all.err()
+	if err := all.fields(root); err != nil {
+		return Server{}, err
+	}
+	return s, nil
+}
+
+// CheckSettings reads a JSON object with keys of the file by the rules of the file. The
+// error reports all problems, each with the path of its field.
+func CheckSettings(settings []byte, from Sources) (*Config, error) {
+	all := &problems{}
+	root, bad, _ := parseJSON(settings)
+	if bad != nil {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "%s", bad.text)
+	}
+	d := &decoder{problems: all, from: from.orNone()}
+	l := d.file(root)
+	l.lang = cmp.Or(l.lang, new(langs()[0]))
+	c := l.config(all)
+	if err := all.fields(root); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// fields tells all problems, as err does, each with the path of its field below root.
+func (p *problems) fields(root *node) error {
+	err := p.err()
 	if err == nil {
-		return s, nil
+		return nil
 	}
 	e := gateway.AsError(err)
-	for _, p := range all.list {
+	for _, p := range p.list {
 		field := "name"
 		if p.at != nameAt {
 			field, _ = fieldAt(root, p.at, "") // a problem with the whole definition has none
@@ -119,7 +145,7 @@ func readServer(name string, definition []byte, from Sources) (Server, error) {
 			e.Problems = append(e.Problems, gateway.Problem{Field: field, Pointer: gateway.Pointer(strings.Split(field, ".")), Keyword: "definition", Text: p.text})
 		}
 	}
-	return Server{}, e
+	return e
 }
 
 // nameAt stands for the position of a server's name, which is not in its definition. It is

@@ -2,8 +2,6 @@ package config
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 	"unicode"
 
 	"genkan/internal/gateway"
@@ -12,12 +10,12 @@ import (
 // maxQuoted is how much of a word from the file a message repeats.
 const maxQuoted = 48
 
-// quoted shows a word from the file on one line, whatever is in it.
-func quoted(s string) string {
+// cutWord is a word from the file, as much of it as a message repeats.
+func cutWord(s string) string {
 	if r := []rune(s); len(r) > maxQuoted {
 		s = string(r[:maxQuoted]) + "…"
 	}
-	return strconv.Quote(s)
+	return s
 }
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
@@ -75,5 +73,5 @@ func didYouMean(word string, known []string) gateway.Text {
 	if best != "" {
 		return gateway.Textf("did you mean %q?", best)
 	}
-	return gateway.Textf("use one of %s", strings.Join(known, ", "))
+	return gateway.Textf("use one of %s", gateway.Names(known))
 }

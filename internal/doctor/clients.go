@@ -50,9 +50,10 @@ func (e *examination) client(c *Client) {
 		e.say(Note, gateway.Textf("%s has no MCP servers, genkan among them", c.Title)).run(e.genkan("connect " + c.Name + " --aggregate --write"))
 	}
 	if limit := Limit(c.Name); limit > 0 && c.Tools > limit {
-		e.say(Warning, gateway.Textf("%s takes about %d tools, and its entries show it %d", c.Title, limit, c.Tools)).
-			because(gateway.Textf("which of them it leaves out is not said")).
-			advise(gateway.Textf("hide those that you do not need with tools.deny in %s, or take out entries", e.facts.Config.File.Path))
+		e.say(Warning, gateway.Textf("its entries show %d tools, and %s takes about %d", c.Tools, c.Title, limit)).
+			because(gateway.Textf("%s does not say which tools it leaves out", c.Title)).
+			run(e.genkan("tools list")).orSend("GET", "tools", "", "").
+			advise(gateway.Textf("switch off the tools that you do not use, on the Tools page or with `genkan tools disable NAME`"))
 	}
 }
 
@@ -66,11 +67,13 @@ func (e *examination) hasProblem() bool {
 	return false
 }
 
-// entries reports how many entries of a file lead to genkan.
+// entries reports how many entries of a file lead to genkan. If one leads to an
+// unknown server, strangers reports it, and not all is well.
 func (e *examination) entries(c *Client, f *ClientFile) {
 	n := len(f.Leads)
+	lost := slices.ContainsFunc(f.Leads, func(l Lead) bool { return len(l.Strangers) > 0 })
 	switch {
-	case len(f.Others) == 0 && n == 0:
+	case len(f.Others) == 0 && (n == 0 || lost):
 	case len(f.Others) == 0:
 		e.say(OK, gateway.Textf("%s: all entries lead to genkan: %d", f.Path, n))
 	case n == 0:
@@ -123,20 +126,22 @@ func (e *examination) strangers(c *Client, f *ClientFile) {
 	if len(entries) == 0 {
 		return
 	}
-	title := gateway.Textf("the entry %s in %s leads to %s, which is not configured or disabled", entries[0], f.Path, strings.Join(servers, ", "))
-	list, retake := gateway.Textf("lists those there are; or take out the entry"), gateway.Textf("takes the servers over once more; or take out the entry")
-	back := gateway.Textf("puts the whole file back as it was before it was connected; to keep the other entries connected, take out this entry by hand")
+	title := gateway.Textf("the entry %s of %s leads to the server %s, which is not configured or is off", entries[0], c.Title, gateway.Names(servers))
+	list, retake := gateway.Textf("add the server, or delete this entry from the file"), gateway.Textf("import the servers again, or delete this entry from the file")
+	back := gateway.Textf("if the file is put back, all of it is as it was before it was connected; to keep the other entries connected, delete only this entry from the file")
 	if n := len(entries); n > 1 {
-		title = gateway.Textf("%d entries in %s lead to servers that are not configured or disabled: %s", n, f.Path, names(servers))
-		list, retake = gateway.Textf("lists those there are; or take out the entries"), gateway.Textf("takes the servers over once more; or take out the entries")
-		back = gateway.Textf("puts the whole file back as it was before it was connected; to keep the other entries connected, take out these by hand")
+		title = gateway.Textf("%d entries of %s lead to servers that are not configured or are off: %s", n, c.Title, names(servers))
+		list, retake = gateway.Textf("add the servers, or delete these entries from the file"), gateway.Textf("import the servers again, or delete these entries from the file")
+		back = gateway.Textf("if the file is put back, all of it is as it was before it was connected; to keep the other entries connected, delete only these entries from the file")
 	}
-	found := e.say(Problem, title).run(e.genkan("servers")).advise(list)
+	found := e.say(Problem, title).because(gateway.Textf("the file is %s", f.Path)).
+		run(e.genkan("servers")).orSend("GET", "servers", "", "").advise(list)
 	switch {
 	case !c.Undoable:
 	case e.facts.Config.Servers > 0: // they were removed, or switched off, on purpose
 		found.run(e.genkan("undo "+c.Name)).orSend("DELETE", "connections", c.Name, "").advise(back)
 	default:
+		found.Fix.Request = Request{}
 		found.run(e.genkan("undo "+c.Name) + " && " + e.genkan("import "+c.Name) + " && " + e.connect(c, f, "")).advise(retake)
 	}
 }
@@ -193,9 +198,9 @@ func (e *examination) unanswered() {
 		}
 		f := e.say(Problem, title).because(gateway.Textf("a URL works only while `genkan serve` runs")).run(strings.Join(one.mends, " && "))
 		if len(one.entries) > 1 {
-			f.advise(gateway.Textf("makes the entries start genkan by themselves"))
+			f.advise(gateway.Textf("connect them again, so that the entries start genkan by themselves"))
 		} else {
-			f.advise(gateway.Textf("makes the entry start genkan by itself"))
+			f.advise(gateway.Textf("connect it again, so that the entry starts genkan by itself"))
 		}
 	}
 }
@@ -259,7 +264,7 @@ func (e *examination) started(c *Client) {
 			switch {
 			case l.Client == "":
 				e.say(Note, gateway.Textf("the entry %s in %s does not say who starts genkan, so it is not known when it was last seen", l.Name, f.Path)).
-					run(e.again(c, f, l)).advise(gateway.Textf("or add --client %s to its arguments", c.Name))
+					run(e.again(c, f, l)).advise(gateway.Textf("connect it again, or add --client %s to its arguments", c.Name))
 			case l.LastSeen.IsZero():
 				e.say(Note, gateway.Textf("it has not started genkan yet (as %s)", l.Client)).
 					advise(gateway.Textf("restart %s, so that it reads its file again", c.Title))

@@ -67,14 +67,16 @@ type Finding struct {
 	Fix   Fix
 }
 
-// Local returns a time as findings contain it.
-func Local(at time.Time) string { return at.Local().Format(time.DateTime) }
+// Local returns a time as findings contain it, to the minute: when a client was last
+// seen is kept no more exactly.
+func Local(at time.Time) string { return at.Local().Format("2006-01-02 15:04") }
 
-// Fix is what fixes a finding: a command, or an edit described in words. A command
-// may have words, too.
+// Fix is what fixes a finding: a command, advice, or both. Pages show a button or a
+// link in place of the command, so the advice makes sense without it.
 type Fix struct {
 	Command string
-	Text    gateway.Text
+	// Text is the advice: one or more whole sentences.
+	Text gateway.Text
 	// Place is how Text names the place of a server's definition.
 	Place gateway.Text
 	// Request does the same over REST, if a request can.

@@ -45,13 +45,23 @@ func checkTimes(t *testing.T, f doctor.Finding) {
 	t.Helper()
 	said := line(f)
 	for _, at := range f.Times {
-		if !strings.Contains(said, doctor.Local(at)) {
-			t.Errorf("%s is not in %q", doctor.Local(at), said)
+		if !strings.Contains(line(f), doctor.Local(at)) {
+			t.Errorf("%s is not in %q", doctor.Local(at), line(f))
 		}
 		said = strings.ReplaceAll(said, doctor.Local(at), "")
 	}
-	if left := regexp.MustCompile(`\d\d:\d\d:\d\d`).FindString(said); left != "" {
+	if left := regexp.MustCompile(`\d\d:\d\d`).FindString(said); left != "" {
 		t.Errorf("%s of %q is not among its times", left, line(f))
+	}
+}
+
+// checkAdvice makes sure that advice makes sense without the command beside it, for
+// which pages show a button. It asks for something; it does not go on from the command.
+func checkAdvice(t *testing.T, f doctor.Finding) {
+	t.Helper()
+	first, _, _ := strings.Cut(f.Fix.Text.String(), " ")
+	if regexp.MustCompile(`^(or|then|when|[a-z]+s)$`).MatchString(first) {
+		t.Errorf("%q does not make sense without %q", f.Fix.Text, f.Fix.Command)
 	}
 }
 
@@ -88,7 +98,7 @@ func TestAHealthyHouse(t *testing.T) {
 		"ok port: Genkan listens on 127.0.0.1:3000",
 		"ok server/github: ready after 1.2s; 11 tools; MCP 2025-11-25 over stdio",
 		"ok client/cursor: /srv/example/mcp.json: all entries lead to genkan: 1",
-		"ok client/cursor: it has the token cursor; last seen 2026-01-02 03:04:05 as Cursor 1.7",
+		"ok client/cursor: it has the token cursor; last seen 2026-01-02 03:04 as Cursor 1.7",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -111,7 +121,7 @@ func TestAClientThatStartsGenkan(t *testing.T) {
 	}
 	want := []string{
 		"ok client/cursor: /srv/example/mcp.json: all entries lead to genkan: 2",
-		"ok client/cursor: it comes as cursor; last seen 2026-01-02 03:04:05 as Cursor 1.7",
+		"ok client/cursor: it comes as cursor; last seen 2026-01-02 03:04 as Cursor 1.7",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -147,7 +157,7 @@ func TestFindings(t *testing.T) {
 				f.Running.WorkflowsOff, f.Running.WorkflowsOffBy = true, "admin"
 				f.Running.WorkflowsOffAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
 			},
-			[]string{"warning program: all workflows are turned off, by admin since 2026-01-02 03:04:05 | calls pass as if there were none, also those that a workflow would refuse, redact or ask about > genkan workflows on"},
+			[]string{"warning program: all workflows are turned off, by admin since 2026-01-02 03:04 | calls pass as if there were none, also those that a workflow would refuse, redact or ask about > genkan workflows on"},
 		},
 		// The call history.
 		"calls are not kept": {
@@ -155,7 +165,7 @@ func TestFindings(t *testing.T) {
 				f.Data.Calls = doctor.Calls{Problem: gateway.Textf("%s", "calls are not kept: why"), Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), Stopped: true, Dropped: 7}
 			},
 			[]string{
-				"warning data: calls are not kept in the history since 2026-01-02 03:04:05; they are carried out as usual | calls are not kept: why > mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls",
+				"warning data: calls are not kept in the history since 2026-01-02 03:04; they are carried out as usual | calls are not kept: why > mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls",
 				"warning data: since genkan started, the call history lacks 7 calls, and what was sent and received in 0 others | they could not be written, or came faster than that",
 			},
 		},
@@ -163,7 +173,7 @@ func TestFindings(t *testing.T) {
 			func(f *doctor.Facts) {
 				f.Data.Calls = doctor.Calls{Problem: gateway.Textf("%s", "why"), Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)}
 			},
-			[]string{"warning data: what is sent and received in calls is not kept since 2026-01-02 03:04:05 | why > mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls"},
+			[]string{"warning data: what is sent and received in calls is not kept since 2026-01-02 03:04 | why > mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls"},
 		},
 
 		// Clients that start genkan.
@@ -181,7 +191,7 @@ func TestFindings(t *testing.T) {
 		},
 		"started by nobody in particular": {
 			lead(func(l *doctor.Lead) { *l = doctor.Lead{Name: "github", Command: "genkan", Found: true, Followed: true} }),
-			[]string{"note client/cursor: the entry github in /srv/example/mcp.json does not say who starts genkan, so it is not known when it was last seen > genkan connect cursor --write > or add --client cursor to its arguments"},
+			[]string{"note client/cursor: the entry github in /srv/example/mcp.json does not say who starts genkan, so it is not known when it was last seen > genkan connect cursor --write > connect it again, or add --client cursor to its arguments"},
 		},
 		"started in another house": {
 			lead(func(l *doctor.Lead) { *l = doctor.Lead{Name: "github", Command: "genkan", Found: true} }),
@@ -199,7 +209,7 @@ func TestFindings(t *testing.T) {
 		},
 		"nobody could run": {
 			func(f *doctor.Facts) { f.Running = doctor.Running{Why: text("because")} },
-			[]string{"problem program: no genkan runs for this data directory, and none could be started | because > genkan serve > shows what is in the way, if something is"},
+			[]string{"problem program: no genkan runs for this data directory, and none could be started | because > genkan serve > start it by hand: what is in the way is then shown"},
 		},
 		"nobody could run, for a reason that is known": {
 			func(f *doctor.Facts) {
@@ -207,12 +217,12 @@ func TestFindings(t *testing.T) {
 			},
 			[]string{
 				"problem program: no genkan runs for this data directory, and none could be started | because > mend what is wrong with the data first, as said below",
-				"problem data: the log cannot be written, so genkan does not start in the background | it is a link > rm /srv/example/genkan.log > the next start makes a new one",
+				"problem data: the log cannot be written, so genkan does not start in the background | it is a link > rm /srv/example/genkan.log > remove the file: the next start makes a new one",
 			},
 		},
 		"a token that is none": {
 			func(f *doctor.Facts) { f.Data.AdminToken.Problem = text("it holds no token") },
-			[]string{"problem data: the admin token cannot be used, so genkan does not start | it holds no token > rm /srv/example/admin-token > the next start makes a new one"},
+			[]string{"problem data: the admin token cannot be used, so genkan does not start | it holds no token > rm /srv/example/admin-token > remove the file: the next start makes a new one"},
 		},
 		"a folder of another user for the socket": {
 			func(f *doctor.Facts) {
@@ -235,7 +245,7 @@ func TestFindings(t *testing.T) {
 			},
 			[]string{
 				"problem config: no servers are configured, although entries of clients lead to servers of genkan | /srv/example/genkan.yaml was emptied or replaced > put a backup of it back, or follow what is said about the clients below",
-				"problem client/cursor: the entry github in /srv/example/mcp.json leads to github, which is not configured or disabled > genkan undo cursor && genkan import cursor && genkan connect cursor --write > takes the servers over once more; or take out the entry",
+				"problem client/cursor: the entry github of Cursor leads to the server github, which is not configured or is off | the file is /srv/example/mcp.json > genkan undo cursor && genkan import cursor && genkan connect cursor --write > import the servers again, or delete this entry from the file",
 			},
 		},
 		"another version": {
@@ -254,7 +264,7 @@ func TestFindings(t *testing.T) {
 		},
 		"not ours": {
 			func(f *doctor.Facts) { f.Data.Dir.Problem = text("permission denied"); f.Data.Dir.Path = "/a b" },
-			[]string{"problem data: the data directory /a b cannot be used | permission denied > chmod u+rwx '/a b' > if it is yours; otherwise name another one with --data"},
+			[]string{"problem data: the data directory /a b cannot be used | permission denied > chmod u+rwx '/a b' > take the right to it if it is yours; otherwise name another one with --data"},
 		},
 		"an open folder": {
 			func(f *doctor.Facts) { f.Data.Dir.Mode = 0o755 },
@@ -278,7 +288,7 @@ func TestFindings(t *testing.T) {
 		},
 		"a server that works on a call and does not respond": {
 			server(func(s *doctor.Server) { s.Silent, s.Busy = 5*time.Second, true }),
-			[]string{"warning server/github: it has not responded within 5s, and calls wait for its answers | a server that works on one call at a time responds to nothing else meanwhile > genkan servers restart github > if it stays so; calls under way fail then"},
+			[]string{"warning server/github: it has not responded within 5s, and calls wait for its answers | a server that works on one call at a time responds to nothing else meanwhile > genkan servers restart github > restart it if it stays so; calls under way fail then"},
 		},
 		"an unknown disk": {func(f *doctor.Facts) { f.Data.Free = -1 }, nil},
 		"a locked vault": {
@@ -297,11 +307,11 @@ func TestFindings(t *testing.T) {
 		},
 		"nothing configured": {
 			func(f *doctor.Facts) { f.Config.Servers = 0 },
-			[]string{"note config: no servers are configured > genkan import > takes over those of your editors; or add some to /srv/example/genkan.yaml"},
+			[]string{"note config: no servers are configured > genkan import > import those of your editors, or add some to /srv/example/genkan.yaml"},
 		},
 		"another house": {
 			func(f *doctor.Facts) { f.Config.Servers, f.Flags = 0, " --data /x" },
-			[]string{"note config: no servers are configured > genkan import --data /x > takes over those of your editors; or add some to /srv/example/genkan.yaml"},
+			[]string{"note config: no servers are configured > genkan import --data /x > import those of your editors, or add some to /srv/example/genkan.yaml"},
 		},
 		"n8n alone": {func(f *doctor.Facts) {
 			f.Config.Servers, f.N8N = 0, []doctor.N8N{{Name: "n8n", URL: "http://127.0.0.1:5678"}}
@@ -309,7 +319,7 @@ func TestFindings(t *testing.T) {
 		"not looked for": {func(f *doctor.Facts) { f.Config.Servers, f.Config.Unread = 0, true }, nil},
 		"a plain key": {func(f *doctor.Facts) {
 			f.Config.Plain = []doctor.Plain{{Server: "github", Where: "env.TOKEN", Secret: "GITHUB_TOKEN"}}
-		}, []string{"warning config: env.TOKEN of server github has a key that stands in the file as it is | whoever sees the file has the key > genkan secrets set GITHUB_TOKEN > then write ${secret:GITHUB_TOKEN} in its place"}},
+		}, []string{"warning config: env.TOKEN of server github has a key that stands in the file as it is | whoever sees the file has the key > genkan secrets set GITHUB_TOKEN > keep it as a secret, then write ${secret:GITHUB_TOKEN} in its place"}},
 		"an open file": {
 			func(f *doctor.Facts) { f.Config.File.Mode, f.Config.File.Path = 0o644, "/etc/genkan.yaml" },
 			[]string{"note config: other users of this machine can read /etc/genkan.yaml > chmod 600 /etc/genkan.yaml"},
@@ -351,7 +361,7 @@ func TestFindings(t *testing.T) {
 		// Servers.
 		"a list that cannot be read": {
 			server(func(s *doctor.Server) { s.Unlisted = []doctor.Unlisted{{List: "prompts", Problem: "why"}} }),
-			[]string{"warning server/github: its list of prompts could not be read: why > genkan servers restart github > asks for it again; if that does not help, update the server or report this to its maker"},
+			[]string{"warning server/github: its list of prompts could not be read: why > genkan servers restart github > restart it, so that it is asked again; if that does not help, update the server or report this to its maker"},
 		},
 		"slow the first time": {
 			server(func(s *doctor.Server) { s.StartTook, s.FirstStart = 12*time.Second, true }),
@@ -367,7 +377,7 @@ func TestFindings(t *testing.T) {
 		},
 		"down": {
 			server(func(s *doctor.Server) { s.State, s.Problem, s.Output = "down", "it ended", []string{"oops"} }),
-			[]string{"problem server/github: down: it ended | oops > genkan servers github > shows all that it printed; its command is in /srv/example/genkan.yaml, and is tried again by itself"},
+			[]string{"problem server/github: down: it ended | oops > genkan servers github > look at all that it printed, and correct its command in /srv/example/genkan.yaml; it is tried again by itself"},
 		},
 		"down, over HTTP": {
 			server(func(s *doctor.Server) {
@@ -377,7 +387,7 @@ func TestFindings(t *testing.T) {
 		},
 		"not responding": {
 			server(func(s *doctor.Server) { s.State, s.Problem, s.Output = "not responding", "no answer", []string{"oops"} }),
-			[]string{"problem server/github: it does not respond: no answer | oops > genkan servers restart github > restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in /srv/example/genkan.yaml"},
+			[]string{"problem server/github: it does not respond: no answer | oops > genkan servers restart github > restart it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in /srv/example/genkan.yaml"},
 		},
 		"a host that is not known":     unreachable("no_such_host", "correct the host name in its url in /srv/example/genkan.yaml, or see that this machine has a network; it is tried again by itself"),
 		"a closed port here":           unreachable("refused_here", "start that server, or correct the port in its url in /srv/example/genkan.yaml; it is tried again by itself"),
@@ -437,25 +447,25 @@ func TestFindings(t *testing.T) {
 					{Name: "zed", Title: "Zed", Files: []doctor.ClientFile{{Path: "/b", Leads: []doctor.Lead{dead("x"), dead("y")}}}},
 				}
 			},
-			[]string{"problem client: 4 entries call http://127.0.0.1:4000, where nobody answers: cursor/x, cursor/y, zed/x, zed/y | a URL works only while `genkan serve` runs > genkan connect cursor --write && genkan connect zed --write > makes the entries start genkan by themselves"},
+			[]string{"problem client: 4 entries call http://127.0.0.1:4000, where nobody answers: cursor/x, cursor/y, zed/x, zed/y | a URL works only while `genkan serve` runs > genkan connect cursor --write && genkan connect zed --write > connect them again, so that the entries start genkan by themselves"},
 		},
 		"entries that lead to strangers": {
 			func(f *doctor.Facts) {
 				f.Clients[0].Files[0].Leads = []doctor.Lead{{Name: "x", Strangers: []string{"x"}}, {Name: "y", Strangers: []string{"y"}}}
 			},
-			[]string{"problem client/cursor: 2 entries in /srv/example/mcp.json lead to servers that are not configured or disabled: x, y > genkan servers > lists those there are; or take out the entries"},
+			[]string{"problem client/cursor: 2 entries of Cursor lead to servers that are not configured or are off: x, y | the file is /srv/example/mcp.json > genkan servers > add the servers, or delete these entries from the file"},
 		},
 		"elsewhere on another PATH": {server(func(s *doctor.Server) { s.Found = false }), nil},
 		"never ready": {
 			server(func(s *doctor.Server) { s.State, s.Waited = "starting", 181*time.Second }),
-			[]string{"problem server/github: it has not finished starting within 3m1s | it may still be downloading, or the command is no MCP server > genkan servers github > shows what it prints; a slow one needs a longer startupTimeout in /srv/example/genkan.yaml"},
+			[]string{"problem server/github: it has not finished starting within 3m1s | it may still be downloading, or the command is no MCP server > genkan servers github > look at what it prints; a slow server needs a longer startupTimeout in /srv/example/genkan.yaml"},
 		},
 		"lacks a secret": {server(func(s *doctor.Server) {
 			s.State, s.Problem, s.Missing = "down", "it lacks something", []doctor.Missing{{Name: "github.token", Secret: true}}
 		}), []string{"problem server/github: it needs the secret github.token, which is not kept here or cannot be read > genkan secrets set github.token"}},
 		"lacks a variable": {
 			server(func(s *doctor.Server) { s.State, s.Missing = "down", []doctor.Missing{{Name: "TOKEN"}} }),
-			[]string{"problem server/github: it needs the environment variable TOKEN, which is not set > genkan secrets set TOKEN > or set it where genkan starts"},
+			[]string{"problem server/github: it needs the environment variable TOKEN, which is not set > genkan secrets set TOKEN > keep a secret of that name, or set the variable where genkan starts"},
 		},
 		"lacks what the running one has": {server(func(s *doctor.Server) { s.Missing = []doctor.Missing{{Name: "TOKEN"}} }), nil},
 		"sign-in needed": {
@@ -491,7 +501,7 @@ func TestFindings(t *testing.T) {
 					{Tool: "b", Parts: []string{"description"}, Before: "Reads.", After: "Reads\u202e.", At: at.Add(time.Second), Times: 1},
 				}
 			}),
-			[]string{"warning server/github: it changed the definitions of 2 tools in the last seven days | 2026-01-02 03:04:06 b: description |   - Reads. |   + Reads\\u202e. | 2026-01-02 03:04:05 a: inputSchema, annotations (2×) > that is usual after an update of the server; otherwise look at them before you go on using it"},
+			[]string{"warning server/github: it changed the definitions of 2 tools in the last seven days | 2026-01-02 03:04 b: description |   - Reads. |   + Reads\\u202e. | 2026-01-02 03:04 a: inputSchema, annotations (2×) > that is usual after an update of the server; otherwise look at them before you go on using it"},
 		},
 		"left out": {
 			server(func(s *doctor.Server) {
@@ -537,7 +547,7 @@ func TestFindings(t *testing.T) {
 		},
 		"no description": {
 			server(func(s *doctor.Server) { s.Undescribed = []string{"a", "b"} }),
-			[]string{"note server/github: 2 tools have no description, so that agents have to guess and a search finds them by their names only: a, b > genkan tools describe a TEXT > gives one to all clients"},
+			[]string{"note server/github: 2 tools have no description, so that agents have to guess and a search finds them by their names only: a, b > genkan tools describe a TEXT > describe them; all clients then see the description"},
 		},
 		"odd names": {
 			server(func(s *doctor.Server) { s.Odd = []string{"with spaces", "日本"} }),
@@ -582,7 +592,7 @@ func TestFindings(t *testing.T) {
 		},
 		"nobody answers": {
 			lead(func(l *doctor.Lead) { l.Answers = false }),
-			[]string{"problem client/cursor: the entry github calls http://127.0.0.1:3000/mcp/s/github, where nobody answers | a URL works only while `genkan serve` runs > genkan connect cursor --write > makes the entry start genkan by itself"},
+			[]string{"problem client/cursor: the entry github calls http://127.0.0.1:3000/mcp/s/github, where nobody answers | a URL works only while `genkan serve` runs > genkan connect cursor --write > connect it again, so that the entry starts genkan by itself"},
 		},
 		"a file of a project": {
 			func(f *doctor.Facts) {
@@ -597,14 +607,14 @@ func TestFindings(t *testing.T) {
 		},
 		"a stranger": {
 			lead(func(l *doctor.Lead) { l.Strangers = []string{"gone"} }),
-			[]string{"problem client/cursor: the entry github in /srv/example/mcp.json leads to gone, which is not configured or disabled > genkan servers > lists those there are; or take out the entry"},
+			[]string{"problem client/cursor: the entry github of Cursor leads to the server gone, which is not configured or is off | the file is /srv/example/mcp.json > genkan servers > add the server, or delete this entry from the file"},
 		},
 		"a server that was removed": {
 			func(f *doctor.Facts) {
 				f.Clients[0].Undoable = true
 				f.Clients[0].Files[0].Leads[0].Strangers = []string{"gone"}
 			},
-			[]string{"problem client/cursor: the entry github in /srv/example/mcp.json leads to gone, which is not configured or disabled > genkan undo cursor > puts the whole file back as it was before it was connected; to keep the other entries connected, take out this entry by hand"},
+			[]string{"problem client/cursor: the entry github of Cursor leads to the server gone, which is not configured or is off | the file is /srv/example/mcp.json > genkan undo cursor > if the file is put back, all of it is as it was before it was connected; to keep the other entries connected, delete only this entry from the file"},
 		},
 		"a revoked token": {
 			lead(func(l *doctor.Lead) { l.Token = doctor.TokenRevoked }),
@@ -621,7 +631,7 @@ func TestFindings(t *testing.T) {
 		},
 		"too many tools": {
 			func(f *doctor.Facts) { f.Clients[0].Tools = 41 },
-			[]string{"warning client/cursor: Cursor takes about 40 tools, and its entries show it 41 | which of them it leaves out is not said > hide those that you do not need with tools.deny in /srv/example/genkan.yaml, or take out entries"},
+			[]string{"warning client/cursor: its entries show 41 tools, and Cursor takes about 40 | Cursor does not say which tools it leaves out > genkan tools list > switch off the tools that you do not use, on the Tools page or with `genkan tools disable NAME`"},
 		},
 		"as many as it takes": {func(f *doctor.Facts) { f.Clients[0].Tools = 40 }, nil},
 		"no known limit":      {func(f *doctor.Facts) { f.Clients[0].Name, f.Clients[0].Tools = "zed", 4000 }, nil},
@@ -633,6 +643,7 @@ func TestFindings(t *testing.T) {
 			worst := "ok"
 			for _, f := range doctor.Examine(facts) {
 				checkTimes(t, f)
+				checkAdvice(t, f)
 				if f.Severity != doctor.OK {
 					got = append(got, line(f))
 					worst, _, _ = strings.Cut(line(f), " ")
@@ -646,46 +657,5 @@ func TestFindings(t *testing.T) {
 			}
 			checkUnforged(t, facts)
 		})
-	}
-}
-
-// Names of servers leave those servers, and what is wrong around them.
-func TestOnly(t *testing.T) {
-	facts := healthy()
-	facts.Servers = append(facts.Servers, doctor.Server{Name: "other", Known: true, State: "down", Transport: "http"})
-	facts.Data.Dir.Mode = 0o755
-	facts.Clients[0].Tools = 1000
-	var got []string
-	for _, f := range doctor.Only(doctor.Examine(facts), []string{"github"}) {
-		got = append(got, f.Severity.String()+" "+f.Subject.String())
-	}
-	if diff := cmp.Diff([]string{"warning data", "ok server/github"}, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// What a request can mend says which.
-func TestRequestsThatMend(t *testing.T) {
-	facts := healthy()
-	facts.Servers = []doctor.Server{
-		{Name: "needy", State: "down", Missing: []doctor.Missing{{Name: "a key/b", Secret: true}}},
-		{Name: "silent", State: "not responding", Known: true},
-		{Name: "signed-out", State: "down", Known: true, SignIn: "needed"},
-	}
-	facts.Knowledge = doctor.Knowledge{Looked: true, Index: doctor.Index{Path: "/x", Missing: true}}
-	got := map[string]doctor.Request{}
-	for _, f := range doctor.Examine(facts) {
-		if f.Severity >= doctor.Warning {
-			got[f.Subject.String()] = f.Fix.Request
-		}
-	}
-	want := map[string]doctor.Request{
-		"server/needy":      {Method: "PUT", Path: "/v1/secrets/a%20key%2Fb"},
-		"server/silent":     {Method: "POST", Path: "/v1/servers/silent/restart"},
-		"server/signed-out": {},
-		"knowledge":         {Method: "POST", Path: "/v1/knowledge/rebuild"},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
 	}
 }

@@ -27,7 +27,7 @@ func (e *examination) program() {
 		if e.facts.Data.blocked() {
 			f.advise(gateway.Textf("mend what is wrong with the data first, as said below"))
 		} else {
-			f.run(e.genkan("serve")).advise(gateway.Textf("shows what is in the way, if something is"))
+			f.run(e.genkan("serve")).advise(gateway.Textf("start it by hand: what is in the way is then shown"))
 		}
 	case r.Refrained:
 		e.say(Note, gateway.Textf("no genkan runs for this data directory, so servers were not tried")).run(e.genkan("doctor"))
@@ -59,7 +59,7 @@ func (e *examination) program() {
 	}
 	for _, runtime := range p.Runtimes {
 		if runtime.Version != "" {
-			e.say(OK, gateway.Textf("%s %s, for %s", runtime.Name, runtime.Version, strings.Join(runtime.For, ", ")))
+			e.say(OK, gateway.Textf("%s %s, for %s", runtime.Name, runtime.Version, gateway.Names(runtime.For)))
 		}
 	}
 }
@@ -74,7 +74,7 @@ func (e *examination) data() {
 		return
 	case d.Dir.Problem.Format != "":
 		e.say(Problem, gateway.Textf("the data directory %s cannot be used", d.Dir.Path)).because(d.Dir.Problem).
-			run("chmod u+rwx " + Quote(d.Dir.Path)).advise(gateway.Textf("if it is yours; otherwise name another one with --data"))
+			run("chmod u+rwx " + Quote(d.Dir.Path)).advise(gateway.Textf("take the right to it if it is yours; otherwise name another one with --data"))
 		return
 	case !d.Dir.Exists:
 		e.say(Note, gateway.Textf("the data directory %s is not there yet; the first start makes it", d.Dir.Path))
@@ -92,11 +92,11 @@ func (e *examination) data() {
 	}
 	if d.AdminToken.Problem.Format != "" {
 		e.say(Problem, gateway.Textf("the admin token cannot be used, so genkan does not start")).because(d.AdminToken.Problem).
-			run("rm " + Quote(d.AdminToken.Path)).advise(gateway.Textf("the next start makes a new one"))
+			run("rm " + Quote(d.AdminToken.Path)).advise(gateway.Textf("remove the file: the next start makes a new one"))
 	}
 	if d.Log.Problem.Format != "" {
 		e.say(Problem, gateway.Textf("the log cannot be written, so genkan does not start in the background")).because(d.Log.Problem).
-			run("rm " + Quote(d.Log.Path)).advise(gateway.Textf("the next start makes a new one"))
+			run("rm " + Quote(d.Log.Path)).advise(gateway.Textf("remove the file: the next start makes a new one"))
 	}
 	e.database()
 	if d.Place.Format != "" {
@@ -169,7 +169,7 @@ func (e *examination) config() {
 		e.say(OK, gateway.Textf("%s: servers: 0; n8n instances: %d", c.File.Path, len(e.facts.N8N)))
 	case c.Servers == 0:
 		e.say(Note, gateway.Textf("no servers are configured")).
-			run(e.genkan("import")).advise(gateway.Textf("takes over those of your editors; or add some to %s", c.File.Path))
+			run(e.genkan("import")).advise(gateway.Textf("import those of your editors, or add some to %s", c.File.Path))
 	case c.Stored > 0:
 		e.say(OK, gateway.Textf("%s: servers: %d; in the database: %d", c.File.Path, c.Servers-c.Stored, c.Stored))
 	default:
@@ -178,7 +178,7 @@ func (e *examination) config() {
 	for _, p := range c.Plain {
 		e.say(Warning, gateway.Textf("%s of server %s has a key that stands in the file as it is", p.Where, p.Server)).
 			because(gateway.Textf("whoever sees the file has the key")).
-			run(e.genkan("secrets set "+Quote(p.Secret))).orSend("PUT", "secrets", p.Secret, "").advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
+			run(e.genkan("secrets set "+Quote(p.Secret))).orSend("PUT", "secrets", p.Secret, "").advise(gateway.Textf("keep it as a secret, then write %s in its place", "${secret:"+p.Secret+"}"))
 	}
 	if dir := e.facts.Data.Dir; c.File.openToOthers() && (dir.openToOthers() || filepath.Dir(c.File.Path) != dir.Path) {
 		severity := Note

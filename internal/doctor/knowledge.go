@@ -106,7 +106,7 @@ func (e *examination) integrity() {
 // mendable adds the fix: rebuild, or restore if a rebuild was tried.
 func (e *examination) mendable(f *Finding) {
 	if e.facts.Knowledge.MendProblem.Format == "" && !e.facts.Knowledge.Mended {
-		f.run(e.genkan("doctor --rebuild")).advise(gateway.Textf("mends what can be; copy the data directory first"))
+		f.run(e.genkan("doctor --rebuild")).advise(gateway.Textf("rebuild it, which mends what can be mended; copy the data directory first"))
 		return
 	}
 	f.advise(gateway.Textf("stop genkan and put a backup in its place; without one, `genkan kb export FOLDER` saves what can be read"))
@@ -191,7 +191,7 @@ func (e *examination) compared(c *Comparison) {
 	case len(c.Texts)+len(c.Links) > 0 || c.Extra:
 		if c.Moving {
 			e.say(Note, gateway.Textf("items were changed all the while, so text index and graph could not be compared with the rows")).
-				run(e.genkan("doctor --full")).advise(gateway.Textf("when less is written"))
+				run(e.genkan("doctor --full")).advise(gateway.Textf("compare again when less is written"))
 			return
 		}
 		f := e.rebuild(e.say(Problem, gateway.Textf("text index or graph say something else than the rows")).

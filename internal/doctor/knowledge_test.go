@@ -15,7 +15,7 @@ func TestKnowledge(t *testing.T) {
 		index   = "/srv/example/kb-index/7.index"
 		rebuild = " > genkan doctor --rebuild"
 		slow    = " | who opens it reads every item for each search, which takes longer, and begins to build it anew; a genkan that has it open goes on with it"
-		mend    = rebuild + " > mends what can be; copy the data directory first"
+		mend    = rebuild + " > rebuild it, which mends what can be mended; copy the data directory first"
 		restore = " > stop genkan and put a backup in its place; without one, `genkan kb export FOLDER` saves what can be read"
 	)
 	for name, c := range map[string]struct {
@@ -24,7 +24,7 @@ func TestKnowledge(t *testing.T) {
 	}{
 		"well": {
 			func(*doctor.Knowledge) {},
-			[]string{"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04:05, writes since then: 3"},
+			[]string{"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04, writes since then: 3"},
 		},
 		"not looked at": {func(k *doctor.Knowledge) { *k = doctor.Knowledge{} }, nil},
 		"off":           {func(k *doctor.Knowledge) { k.Off = true }, []string{"note knowledge: it is switched off, and keeps what it holds (kb.enabled)"}},
@@ -67,14 +67,14 @@ func TestKnowledge(t *testing.T) {
 			func(k *doctor.Knowledge) { k.Checked = "" },
 			[]string{
 				"note data: the database is large, and was not read as a whole > genkan doctor --full",
-				"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04:05, writes since then: 3",
+				"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04, writes since then: 3",
 			},
 		},
 		"damaged": {
 			func(k *doctor.Knowledge) { k.Damage = []string{"1", "2", "3", "4", "5", "6"} },
 			[]string{
 				"problem data: the database is damaged | what is in the damaged parts cannot be relied on; SQLite says: | 1 | 2 | 3 | 4 | 5 | …" + mend,
-				"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04:05, writes since then: 3",
+				"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04, writes since then: 3",
 			},
 		},
 		"damaged for good": {
@@ -134,20 +134,20 @@ func TestKnowledge(t *testing.T) {
 			},
 			[]string{
 				"ok knowledge: items: 5000; the text index needs no file",
-				"note knowledge: items were changed all the while, so text index and graph could not be compared with the rows > genkan doctor --full > when less is written",
+				"note knowledge: items were changed all the while, so text index and graph could not be compared with the rows > genkan doctor --full > compare again when less is written",
 			},
 		},
 		"nothing to compare, and no way to": {
 			func(k *doctor.Knowledge) { k.Compared = &doctor.Comparison{Items: 5000} },
 			[]string{
-				"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04:05, writes since then: 3",
+				"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04, writes since then: 3",
 				"note knowledge: there was no text index to compare with the rows; the graph agrees with them",
 			},
 		},
 		"no comparison": {
 			func(k *doctor.Knowledge) { k.Compared = &doctor.Comparison{Problem: text("no")} },
 			[]string{
-				"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04:05, writes since then: 3",
+				"ok knowledge: items: 5000; text index: 3 KB, built 2026-01-02 03:04, writes since then: 3",
 				"problem knowledge: text index and graph could not be compared with the rows | no",
 			},
 		},

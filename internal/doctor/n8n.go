@@ -23,6 +23,6 @@ func (e *examination) n8n(i *N8N) {
 	if i.MCPServer != "" {
 		e.say(Note, gateway.Textf("this n8n has an MCP server of its own, with tools that search nodes and test workflows")).
 			run(e.genkan("servers add " + Quote(i.Name+"-mcp") + " --url " + Quote(i.MCPServer))).
-			advise(gateway.Textf("puts it behind genkan, too; enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login %s-mcp`", i.Name))
+			advise(gateway.Textf("add it to genkan, too: enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login %s-mcp` afterwards", i.Name))
 	}
 }

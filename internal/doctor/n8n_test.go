@@ -28,7 +28,7 @@ func TestN8N(t *testing.T) {
 			doctor.N8N{Tools: 18, MCPServer: "http://127.0.0.1:5678/mcp-server/http"},
 			[]string{
 				"ok server/n8n: n8n at http://127.0.0.1:5678 answers and accepts the key; 18 tools",
-				"note server/n8n: this n8n has an MCP server of its own, with tools that search nodes and test workflows > genkan servers add n8n-mcp --url http://127.0.0.1:5678/mcp-server/http > puts it behind genkan, too; enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login n8n-mcp`",
+				"note server/n8n: this n8n has an MCP server of its own, with tools that search nodes and test workflows > genkan servers add n8n-mcp --url http://127.0.0.1:5678/mcp-server/http > add it to genkan, too: enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login n8n-mcp` afterwards",
 			},
 		},
 	} {

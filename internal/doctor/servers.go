@@ -40,7 +40,7 @@ func (e *examination) server(s *Server) {
 			e.keepSecret(e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)), m.Name)
 		} else {
 			e.keepSecret(e.say(Problem, gateway.Textf("it needs the environment variable %s, which is not set", m.Name)), m.Name).
-				advise(gateway.Textf("or set it where genkan starts"))
+				advise(gateway.Textf("keep a secret of that name, or set the variable where genkan starts"))
 		}
 	}
 	switch {
@@ -57,14 +57,14 @@ func (e *examination) server(s *Server) {
 		e.ready(s)
 	case s.State == "not responding":
 		e.restart(e.say(Problem, gateway.Textf("it does not respond: %s", s.Problem)), s.Name).
-			advise(gateway.Textf("restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s", e.placeOf(s))).
+			advise(gateway.Textf("restart it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s", e.placeOf(s))).
 			quoting(s.Output)
 	case s.State == "starting" && s.Waited == 0:
 		e.say(Note, gateway.Textf("it is starting")).quoting(s.Output)
 	case s.State == "starting":
 		e.say(Problem, gateway.Textf("it has not finished starting within %s", s.Waited.Round(time.Second))).
 			because(gateway.Textf("it may still be downloading, or the command is no MCP server")).
-			run(e.genkan("servers " + Quote(s.Name))).advise(gateway.Textf("shows what it prints; a slow one needs a longer startupTimeout in %s", e.placeOf(s))).
+			run(e.genkan("servers "+Quote(s.Name))).orSend("GET", "servers", s.Name, "").advise(gateway.Textf("look at what it prints; a slow server needs a longer startupTimeout in %s", e.placeOf(s))).
 			quoting(s.Output)
 	default:
 		e.down(s)
@@ -99,7 +99,7 @@ func (e *examination) ready(s *Server) {
 	}
 	for _, l := range s.Unlisted {
 		e.restart(e.say(Warning, gateway.Textf("its list of %s could not be read: %s", l.List, l.Problem)), s.Name).
-			advise(gateway.Textf("asks for it again; if that does not help, update the server or report this to its maker")).
+			advise(gateway.Textf("restart it, so that it is asked again; if that does not help, update the server or report this to its maker")).
 			quoting(s.Output)
 	}
 	if len(s.Hidden) > 0 {
@@ -115,7 +115,7 @@ func (e *examination) silent(s *Server) {
 	if s.Busy {
 		e.restart(e.say(Warning, gateway.Textf("it has not responded within %s, and calls wait for its answers", shown(s.Silent))), s.Name).
 			because(gateway.Textf("a server that works on one call at a time responds to nothing else meanwhile")).
-			advise(gateway.Textf("if it stays so; calls under way fail then")).quoting(s.Output)
+			advise(gateway.Textf("restart it if it stays so; calls under way fail then")).quoting(s.Output)
 		return
 	}
 	e.restart(e.say(Problem, gateway.Textf("it does not respond: nothing came from it within %s", shown(s.Silent))), s.Name).
@@ -137,7 +137,7 @@ func (e *examination) down(s *Server) {
 	}
 	f := e.say(Problem, gateway.Textf("down: %s", s.Problem)).quoting(s.Output)
 	if s.Transport == "stdio" {
-		f.run(e.genkan("servers " + Quote(s.Name))).advise(gateway.Textf("shows all that it printed; its command is in %s, and is tried again by itself", e.placeOf(s)))
+		f.run(e.genkan("servers "+Quote(s.Name))).orSend("GET", "servers", s.Name, "").advise(gateway.Textf("look at all that it printed, and correct its command in %s; it is tried again by itself", e.placeOf(s)))
 		return
 	}
 	file := e.placeOf(s)
@@ -257,7 +257,7 @@ func (e *examination) changed(s *Server) {
 	}
 	if len(s.Undescribed) > 0 {
 		e.say(Note, gateway.Textf("%d tools have no description, so that agents have to guess and a search finds them by their names only: %s", len(s.Undescribed), names(s.Undescribed))).
-			run(e.genkan("tools describe "+Quote(s.Undescribed[0])+" TEXT")).orSend("PATCH", "tools", s.Undescribed[0], "").advise(gateway.Textf("gives one to all clients"))
+			run(e.genkan("tools describe "+Quote(s.Undescribed[0])+" TEXT")).orSend("PATCH", "tools", s.Undescribed[0], "").advise(gateway.Textf("describe them; all clients then see the description"))
 	}
 	if len(s.Long) > 0 {
 		e.say(Warning, gateway.Textf("%d names of tools are longer than clients take with their own prefix: %s", len(s.Long), names(s.Long))).
@@ -310,9 +310,9 @@ func shownOf(lines []string) []string {
 }
 
 // names lists the first few names.
-func names(all []string) string {
-	if len(all) <= shownNames {
-		return strings.Join(all, ", ")
+func names(all []string) gateway.Texts {
+	if len(all) > shownNames {
+		all = append(slices.Clip(all[:shownNames]), "…")
 	}
-	return strings.Join(all[:shownNames], ", ") + ", …"
+	return gateway.Names(all)
 }

@@ -29,6 +29,7 @@ type tool struct {
 	Category          string   `json:"category"`
 	InputSchema       schema   `json:"input_schema"`
 	Examples          []string `json:"examples"`
+	Tags              []string `json:"tags"`
 
 	tokens int
 }
@@ -100,7 +101,7 @@ func servers(tools []tool) []search.Server {
 			at[t.Server] = i
 			list = append(list, search.Server{Name: t.Server, Title: t.ServerTitle, Description: t.ServerDescription})
 		}
-		d := search.Document{ID: t.ID, Name: t.Name, Description: t.Description, Category: t.Category, Examples: t.Examples, Deprecated: search.Deprecated(t.Description)}
+		d := search.Document{ID: t.ID, Name: t.Name, Description: t.Description, Category: t.Category, Tags: t.Tags, Examples: t.Examples, Deprecated: search.Deprecated(t.Description)}
 		for name, p := range t.InputSchema.Properties {
 			d.Parameters = append(d.Parameters, search.Parameter{Name: name, Text: p.Description})
 		}

@@ -49,9 +49,17 @@ type Event struct {
 // ReaderData is implemented by data that readers see differently.
 type ReaderData interface {
 	// ForReader returns the data for a reader; nil hides the event from it. The result
-	// may depend on who.Admin only, because readers that agree in it share the
-	// encoding. It is called once for each value, after Publish.
-	ForReader(who gateway.Identity) any
+	// may depend on Admin and Language only, because readers that agree in them share
+	// the encoding. It is called once for each pair of values, after Publish.
+	ForReader(r Reader) any
+}
+
+// Reader is who reads events.
+type Reader struct {
+	gateway.Identity
+
+	// Language is the language of messages, as lang.Parse knows it; empty means English.
+	Language string
 }
 
 // ForAdmins returns data that only administrators get.
@@ -59,8 +67,8 @@ func ForAdmins(data any) ReaderData { return adminData{data} }
 
 type adminData struct{ data any }
 
-func (d adminData) ForReader(who gateway.Identity) any {
-	if !who.Admin {
+func (d adminData) ForReader(r Reader) any {
+	if !r.Admin {
 		return nil
 	}
 	return d.data
@@ -106,12 +114,18 @@ type entry struct {
 	// skipped is set for an event that was not kept. Only its topic is known.
 	skipped bool
 	// encoded is set when the event was delivered for the first time.
-	encoded *encodings
+	encoded encodings
 }
 
-// encodings are the JSON of an event, for administrators and for others: nil before
-// the first delivery, empty if the event is hidden.
-type encodings struct{ admin, others []byte }
+// encodings are the JSON of an event for each audience that it was delivered to; empty
+// if the event is hidden from that one. Only the holder of Hub.encoding uses them.
+type encodings map[audience][]byte
+
+// audience are the readers who get the same data.
+type audience struct {
+	admin    bool
+	language string
+}
 
 // NewHub returns a Hub that keeps size events.
 func NewHub(size int) *Hub {
@@ -189,7 +203,7 @@ func (h *Hub) parseID(id string) (number uint64, ok bool) {
 
 // encode returns the JSON of an event for a reader; empty if the event is hidden from
 // it. It reports false if the event is no longer kept.
-func (h *Hub) encode(number uint64, who gateway.Identity) (data []byte, ok bool) {
+func (h *Hub) encode(number uint64, r Reader) (data []byte, ok bool) {
 	h.encoding.Lock()
 	defer h.encoding.Unlock()
 	h.mu.Lock()
@@ -198,35 +212,32 @@ func (h *Hub) encode(number uint64, who gateway.Identity) (data []byte, ok bool)
 	if !ok {
 		return nil, false
 	}
-	known := e.encoded
-	if known == nil {
-		known = &encodings{}
-	}
-	mine := &known.others
-	if who.Admin {
-		mine = &known.admin
-	}
-	if *mine != nil {
-		return *mine, true
-	}
 	value := e.Data
 	special, differs := value.(ReaderData)
+	var whose audience // of data that is the same for all
 	if differs {
-		value = special.ForReader(who)
+		whose = audience{r.Admin, r.Language}
 	}
-	*mine = []byte{}
+	if data, ok = e.encoded[whose]; ok {
+		return data, true
+	}
+	if differs {
+		value = special.ForReader(r)
+	}
 	if !differs || value != nil {
-		*mine = encode(message{h.id(number), e.Topic, e.Name, time.Unix(0, e.at).UTC(), e.Client, value})
+		data = encode(message{h.id(number), e.Topic, e.Name, time.Unix(0, e.at).UTC(), e.Client, value})
 	}
-	if !differs {
-		known.admin, known.others = *mine, *mine
+	known := e.encoded
+	if known == nil {
+		known = encodings{}
 	}
+	known[whose] = data
 	h.mu.Lock()
 	if number >= h.oldest() {
 		h.slot(number).encoded = known
 	}
 	h.mu.Unlock()
-	return *mine, true
+	return data, true
 }
 
 // message is the JSON of an event.

@@ -164,8 +164,11 @@ func (c counted) MarshalJSON() ([]byte, error) {
 	return []byte(`"whole"`), nil
 }
 
-func (c counted) ForReader(who gateway.Identity) any {
+func (c counted) ForReader(who events.Reader) any {
 	c.forReaders.Add(1)
+	if who.Language == "ja" {
+		return "部分"
+	}
 	if who.Admin {
 		return c
 	}
@@ -191,11 +194,12 @@ func TestAnEventIsEncodedOnceForEachKindOfReader(t *testing.T) {
 					b = `"whole"`
 				}
 				want(t, h.Subscribe(who, events.Topics(), begin), `1 a {"C":"whole"}; 2 b `+b)
+				want(t, h.Subscribe(who, events.Topics(), begin).In("ja"), `1 a {"C":"whole"}; 2 b "部分"`)
 			})
 		}
 	}
 	readers.Wait()
-	if plain.Load() != 1 || special.Load() != 1 || asked.Load() != 2 {
+	if plain.Load() != 1 || special.Load() != 1 || asked.Load() != 4 {
 		t.Errorf("encoded %d and %d times, ForReader was called %d times", plain.Load(), special.Load(), asked.Load())
 	}
 }

@@ -18,7 +18,7 @@ type Message struct {
 // be released. Its methods must not be called at the same time.
 type Subscriber struct {
 	hub    *Hub
-	who    gateway.Identity
+	who    Reader
 	topics []Topic
 	// next is the number of the next event to read.
 	next uint64
@@ -33,7 +33,7 @@ func (h *Hub) Subscribe(who gateway.Identity, topics []Topic, after string) *Sub
 	h.read.Store(time.Now().UnixNano())
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s := &Subscriber{hub: h, who: who, topics: topics, next: h.last + 1}
+	s := &Subscriber{hub: h, who: Reader{Identity: who}, topics: topics, next: h.last + 1}
 	if after == "" {
 		return s
 	}
@@ -42,6 +42,12 @@ func (h *Hub) Subscribe(who gateway.Identity, topics []Topic, after string) *Sub
 	} else {
 		s.foreign = true
 	}
+	return s
+}
+
+// In sets the language of messages, which is English unless it is set, and returns s.
+func (s *Subscriber) In(language string) *Subscriber {
+	s.who.Language = language
 	return s
 }
 

@@ -80,6 +80,9 @@ type Caller struct {
 	// Via names the edge the call came through: "http", "sse", "stdio", "rest",
 	// and "items" for the REST routes of the knowledge base.
 	Via string
+	// Translate is the language in which the caller reads what Genkan itself says in an
+	// answer; nil for that of the configuration.
+	Translate Translate
 	// RequestID names the call in the log.
 	RequestID string
 	// Peer is the way back to the client; nil when it cannot be reached.
@@ -130,6 +133,8 @@ type Terms struct {
 	// Included is set when the call counts as a part of its parent: rate limits
 	// count the parent only.
 	Included bool
+	// Query is the search that led to the call, if the caller says which it was.
+	Query string
 	// Browsing is set for what a person looks up in the web UI. It is logged and
 	// measured, but it is no call of an agent: the history and its events leave it out.
 	Browsing bool

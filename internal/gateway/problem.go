@@ -175,17 +175,17 @@ func Pointer(path []string) string {
 
 var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1") //nolint:gochecknoglobals // built once, and never changed
 
-// List joins words with commas. A long list is cut after a word.
-func List(words []string) string {
+// List is Names for many words: a long list is cut after a word.
+func List(words []string) Texts {
 	const most = 300 // bytes
 	size := 0
 	for i, w := range words {
 		if size += len(w) + 2; size > most {
 			if i == 0 {
-				return Short(w)
+				return Names([]string{Short(w)})
 			}
-			return strings.Join(words[:i], ", ") + ", …"
+			return Names(append(slices.Clip(words[:i]), "…"))
 		}
 	}
-	return strings.Join(words, ", ")
+	return Names(words)
 }

@@ -31,7 +31,7 @@ func TestProblemsAreShort(t *testing.T) {
 		strings.Repeat("abcd,", 100):   strings.TrimSuffix(strings.Repeat("abcd, ", 50), ", ") + ", …",
 		strings.Repeat("a", 400) + ",": strings.Repeat("a", 128) + "…",
 	} {
-		if got := gateway.List(strings.Split(list, ",")); got != want {
+		if got := gateway.List(strings.Split(list, ",")).String(); got != want {
 			t.Errorf("%.20s became %s", list, got)
 		}
 	}

@@ -28,7 +28,7 @@ func ServerName(original string, taken func(string) bool) string {
 	s = s[strings.LastIndexByte(s, '/')+1:]
 	var b strings.Builder
 	dash := false
-	for _, r := range strings.ToLower(s) {
+	for _, r := range strings.ToLower(NarrowLetters(s)) {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
 			dash = b.Len() > 0
 			continue
@@ -53,6 +53,17 @@ func ServerName(original string, taken func(string) bool) string {
 		free = cutName(name, MaxServerName-len(tail)) + tail
 	}
 	return free
+}
+
+// NarrowLetters returns a text whose full-width letters, digits and signs, as Japanese
+// input methods write them, are those of ASCII.
+func NarrowLetters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '！' && r <= '～' {
+			return r - '！' + '!'
+		}
+		return r
+	}, s)
 }
 
 func cutName(s string, n int) string {

@@ -21,6 +21,7 @@ func TestServerName(t *testing.T) {
 		{"1password", "s-1password"},
 		{"9", "s-9"},
 		{"日本語", "server"},
+		{"Ｔｅｓｔ１", "test1"},
 		{"", "server-2"},
 		{"Taken", "taken-3"},
 		{strings.Repeat("a", 40), strings.Repeat("a", 32)},

@@ -3,7 +3,9 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -42,7 +44,15 @@ func (t Text) In(translate Translate) string {
 		return format
 	}
 	values := t.Values
+	quotes := translate != nil && strings.Contains(format, "q")
 	for i, value := range t.Values {
+		if text, ok := value.(string); ok && quotes {
+			if &values[0] == &t.Values[0] {
+				values = slices.Clone(t.Values)
+			}
+			values[i] = name{text, translate}
+			continue
+		}
 		if d, ok := value.(time.Duration); ok && d >= time.Second {
 			value = seconds(d)
 		}
@@ -54,6 +64,22 @@ func (t Text) In(translate Translate) string {
 		}
 	}
 	return fmt.Sprintf(format, values...)
+}
+
+// name is a value whose quotes, where the format has %q, are those of the language.
+type name struct {
+	text      string
+	translate Translate
+}
+
+// Format writes the name as package fmt does, but for the quotes.
+func (n name) Format(f fmt.State, verb rune) {
+	if verb != 'q' {
+		_, _ = fmt.Fprintf(f, fmt.FormatString(f, verb), n.text)
+		return
+	}
+	escaped := strconv.Quote(n.text)
+	_, _ = io.WriteString(f, Textf("\"%s\"", Textf("%s", escaped[1:len(escaped)-1])).In(n.translate))
 }
 
 // seconds is a duration of a second or more. English writes it as Go does.
@@ -83,7 +109,23 @@ func (t Texts) In(translate Translate) string {
 	for i, text := range t.Each {
 		said[i] = text.In(translate)
 	}
-	return strings.Join(said, t.Between)
+	between := t.Between
+	if between == listed {
+		between = Textf(listed).In(translate)
+	}
+	return strings.Join(said, between)
+}
+
+// listed is what stands between the names of a list.
+const listed = ", "
+
+// Names returns names as a list: a, b, c.
+func Names(names []string) Texts {
+	list := Texts{Between: listed, Each: make([]Text, len(names))}
+	for i, name := range names {
+		list.Each[i] = Textf("%s", name)
+	}
+	return list
 }
 
 // String is the texts in English.

@@ -24,6 +24,8 @@ type Archive struct {
 	Running func(id string) (e Entry, request []byte, ok bool)
 	// AllRunning returns all calls of the process that have not ended; nil as Running.
 	AllRunning func() []Entry
+	// CancelRunning ends such a call. It reports false if there is none; nil as Running.
+	CancelRunning func(id string) bool
 	// Redact returns what takes the secrets out of a body. It returns the body without
 	// them and the rules that it broke.
 	Redact func(context.Context) (func([]byte) ([]byte, []string), error)
@@ -110,6 +112,9 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 		}
 		if b, err := a.Reader.open(ctx, page.sealed[i]); err == nil {
 			list.Calls[i].Arguments = digest(b.Request, without)
+			if strings.Contains(e.Error, maskedArgument) && len(b.Response) <= errorFrom {
+				list.Calls[i].Error = errorIn(without(b.Response), e)
+			}
 		}
 	}
 	if q.Text != "" && others != nil {
@@ -138,27 +143,54 @@ func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Sh
 	if err != nil {
 		return Shown{}, err
 	}
-	if a.Running != nil {
-		e, request, ok := a.Running(id)
-		if ok && (q.Caller == "" || q.Caller == e.Caller) && !e.Started.Before(q.Since) {
-			if request != nil {
-				e.Flags |= HasBodies
-			}
-			if len(request) > maxBody {
-				e.Flags |= RequestCut
-			}
-			return a.shown(ctx, who, e, func() (Bodies, error) { return Bodies{Request: beginning(request)}, nil }), nil
+	if e, request, ok := a.running(id, q); ok {
+		if request != nil {
+			e.Flags |= HasBodies
 		}
+		if len(request) > maxBody {
+			e.Flags |= RequestCut
+		}
+		return a.shown(ctx, who, e, func() (Bodies, error) { return Bodies{Request: beginning(request)}, nil }), nil
 	}
+	e, s, err := a.ended(ctx, id, q)
+	if err != nil {
+		return Shown{}, err
+	}
+	return a.shown(ctx, who, e, func() (Bodies, error) { return a.Reader.open(ctx, s) }), nil
+}
+
+// running returns a call that has not ended and that the query selects.
+func (a *Archive) running(id string, q Query) (e Entry, request []byte, ok bool) {
+	if a.Running == nil {
+		return e, nil, false
+	}
+	e, request, ok = a.Running(id)
+	return e, request, ok && (q.Caller == "" || q.Caller == e.Caller) && !e.Started.Before(q.Since)
+}
+
+// ended returns a call that has ended and that the query selects.
+func (a *Archive) ended(ctx context.Context, id string, q Query) (Entry, *sealed, error) {
 	a.flush(ctx)
 	e, s, err := a.Reader.get(id, q.Caller)
 	if err == nil && e.Started.Add(e.Took).Before(q.Since) {
 		err = errForgotten(id)
 	}
+	return e, s, err
+}
+
+// Cancel ends a call that has not ended, if who may see it.
+func (a *Archive) Cancel(ctx context.Context, who gateway.Identity, id string) error {
+	q, err := a.limited(ctx, Query{}, who)
 	if err != nil {
-		return Shown{}, err
+		return err
 	}
-	return a.shown(ctx, who, e, func() (Bodies, error) { return a.Reader.open(ctx, s) }), nil
+	if _, _, ok := a.running(id, q); ok && a.CancelRunning(id) {
+		return nil
+	}
+	if _, _, err := a.ended(ctx, id, q); err != nil {
+		return err
+	}
+	return gateway.Errorf(gateway.CodeConflict, "call %s has ended already, so nothing was canceled; `genkan calls show %s` shows how it went", id, id)
 }
 
 // shown returns a call with its bodies, without secrets.
@@ -191,7 +223,41 @@ func (a *Archive) shown(ctx context.Context, who gateway.Identity, e Entry, open
 		*body.into, rules = redact(body.from)
 		shown.Redacted = append(shown.Redacted, rules...)
 	}
+	if strings.Contains(e.Error, maskedArgument) {
+		shown.Error = errorIn(shown.Response, e)
+	}
 	return shown
+}
+
+const (
+	// maskedArgument is what stands in the error of an entry for each argument of the
+	// call that the server repeated: entries are stored and logged in the clear.
+	maskedArgument = "***"
+	// maxError bounds an error, and errorFrom the answers of which a list reads it, in bytes.
+	maxError, errorFrom = 300, 64 << 10
+)
+
+// errorIn returns the error of a call as its answer says it, which readers of the bodies
+// may see with the arguments. The answer is without secrets. It returns the masked error if
+// the answer does not say it.
+func errorIn(answer []byte, e Entry) string {
+	text, before := jsonrpc.LookupText(answer, "message"), ""
+	if text != "" { // "the server answered with error -32602: …"
+		before, _, _ = strings.Cut(e.Error, ": ")
+		before += ": "
+	}
+	_ = jsonrpc.Elements(jsonrpc.Lookup(answer, "content"), func(item []byte) bool {
+		text = jsonrpc.LookupText(item, "text")
+		return text == ""
+	})
+	if text = strings.TrimSpace(text); text == "" {
+		return e.Error
+	}
+	text, cut := gateway.Cut(gateway.Printable(text), maxError)
+	if cut > 0 {
+		text += "…"
+	}
+	return before + text
 }
 
 // Trace returns what workflows did to a call, as it was; nil if that is not kept. It is

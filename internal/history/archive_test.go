@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -14,10 +15,12 @@ import (
 // People call tools and clients by shorter names than they are kept under.
 func TestNames(t *testing.T) {
 	for name, c := range map[string]struct{ got, want bool }{
-		"a tool":                        {MatchesTool("files__read", "files__read"), true},
-		"without its prefix":            {MatchesTool("files__read", "read"), true},
-		"by a part of it":               {MatchesTool("files__read_all", "read"), false},
-		"by its end":                    {MatchesTool("files__spread", "read"), false},
+		"a tool":                        {MatchesTool("files", "files__read", "files__read"), true},
+		"without its prefix":            {MatchesTool("files", "files__read", "read"), true},
+		"by a part of it":               {MatchesTool("files", "files__read_all", "read"), false},
+		"by its end":                    {MatchesTool("files", "files__spread", "read"), false},
+		"with a prefix":                 {MatchesTool("files", "read", "files__read"), true},
+		"of another server":             {MatchesTool("web", "read", "files__read"), false},
 		"a token":                       {MatchesClient("ci", "ci"), true},
 		"a local client":                {MatchesClient("local:cursor", "cursor"), true},
 		"a local client, whole":         {MatchesClient("local:cursor", "local:cursor"), true},
@@ -49,6 +52,45 @@ func TestParseTime(t *testing.T) {
 		if at, ok := ParseTime(text, time.Now()); ok {
 			t.Errorf("%q is %v", text, at)
 		}
+	}
+}
+
+// An error that repeats an argument is stored without it. Who may read what was sent and
+// received reads the error as it came, and still no secret.
+func TestErrorsWithArguments(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "calls")
+	w := newWriter(t, dir, "AAA")
+	add := func(n int, masked, answer string) {
+		e := call("AAA", n)
+		e.Caller, e.Outcome, e.Error = "ci", "tool_error", masked
+		w.Add(e, Bodies{Request: []byte(`{"arguments":{"path":"/etc/passwd"}}`), Response: []byte(answer)}, false)
+	}
+	add(1, "Access denied: *** not in /srv", `{"isError":true,"content":[{"type":"text","text":"Access denied: /etc/passwd not in /srv"}]}`)
+	add(2, "the server answered with error -32602: no ***", `{"code":-32602,"message":"no /etc/passwd"}`)
+	add(3, "wrong key ***", `{"content":[{"type":"text","text":"wrong key hunter2"}]}`)
+	add(4, "cut ***", `{"content":[{"type":"te`)
+	add(5, "the disk is full", `{"content":[{"type":"text","text":"other"}]}`)
+	w.Close()
+	want := []string{"the disk is full", "cut ***", "wrong key [redacted]", "the server answered with error -32602: no /etc/passwd", "Access denied: /etc/passwd not in /srv"}
+	a := &Archive{Reader: NewReader(dir, goodKey), Log: slog.New(slog.DiscardHandler), Redact: func(context.Context) (func([]byte) ([]byte, []string), error) {
+		return func(b []byte) ([]byte, []string) {
+			return bytes.ReplaceAll(b, []byte("hunter2"), []byte("[redacted]")), nil
+		}, nil
+	}}
+	own := gateway.Identity{ClientID: "ci"}
+	list, err := a.List(t.Context(), own, Query{})
+	if err != nil || len(list.Calls) != len(want) {
+		t.Fatal(len(list.Calls), err)
+	}
+	for i, c := range list.Calls {
+		if shown, err := a.Show(t.Context(), own, c.ID); err != nil || c.Error != want[i] || shown.Error != want[i] {
+			t.Errorf("%s: %q in the list, %q alone, %v, want %q", c.ID, c.Error, shown.Error, err, want[i])
+		}
+	}
+	// The arguments of others are not in lists.
+	list, err = a.List(t.Context(), gateway.Identity{ClientID: "admin", Admin: true}, Query{})
+	if err != nil || list.Calls[4].Error != "Access denied: *** not in /srv" {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -70,7 +70,7 @@ func (f Flags) Has(flags Flags) bool { return f&flags == flags }
 // Succeeded reports whether the call did what was asked.
 func (e *Entry) Succeeded() bool { return e.Outcome == outcomeOK }
 
-const outcomeOK = "ok"
+const outcomeOK, outcomeCanceled = "ok", "canceled"
 
 // OutcomeRunning is the outcome of a call that has not ended. No call is kept with it.
 const OutcomeRunning = "running"

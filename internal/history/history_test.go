@@ -321,7 +321,7 @@ func TestLists(t *testing.T) {
 			run := word(runs...)
 			e := call(run, n)
 			e.Caller, e.Client = word("local", "ci", "editor 1.0"), word("editor 1.0", "cli 2")
-			e.Server, e.Tool, e.Outcome = word("files", "web", ""), word("read", "write", "files"), word("ok", "tool_error", "timeout")
+			e.Server, e.Tool, e.Outcome = word("files", "web", ""), word("read", "write", "files"), word("ok", "tool_error", "timeout", "canceled")
 			e.Took = time.Duration(rapid.IntRange(0, 2000).Draw(rt, "took")) * time.Millisecond
 			e.Started = noon.Add(time.Duration(n) * time.Second).Add(-e.Took).Local()
 			body := word(`{"say":"Hello"}`, `{"say":"\u3042"}`, `{"say":"あ"}`, `{}`)
@@ -341,7 +341,7 @@ func TestLists(t *testing.T) {
 		}
 		q := Query{
 			Caller: word("", "", "local", "nobody"), Client: word("", "", "editor 1.0", "ci"), Server: word("", "", "files", "nowhere"),
-			Tool: word("", "", "read", "files"), Outcome: word("", "ok", "error", "timeout"), Text: word("", "", "hello", "あ", "nothing"),
+			Tool: word("", "", "read", "files", "files__read"), Outcome: word("", "ok", "error", "timeout", "canceled"), Text: word("", "", "hello", "あ", "nothing"),
 			Slower: time.Duration(rapid.IntRange(0, 1).Draw(rt, "slower")) * time.Second, Limit: rapid.IntRange(1, 50).Draw(rt, "limit"),
 		}
 		for _, not := range []struct {
@@ -350,8 +350,8 @@ func TestLists(t *testing.T) {
 		}{
 			{&q.Not.Clients, []string{"local", "editor", "nobody"}},
 			{&q.Not.Servers, []string{"web", "nowhere"}},
-			{&q.Not.Tools, []string{"write", "nothing"}},
-			{&q.Not.Outcomes, []string{"error", "ok", "timeout"}},
+			{&q.Not.Tools, []string{"write", "nothing", "files__read"}},
+			{&q.Not.Outcomes, []string{"error", "ok", "timeout", "canceled"}},
 		} {
 			if name := word(append(not.from, "", "", "", "")...); name != "" {
 				*not.into = []string{"other", name}
@@ -370,20 +370,21 @@ func TestLists(t *testing.T) {
 		calls, failed := 0, 0
 		for _, e := range all {
 			ended := e.Started.Add(e.Took)
+			bad := e.Outcome == "tool_error" || e.Outcome == "timeout"
 			if q.Caller != "" && e.Caller != q.Caller || q.Client != "" && e.Caller != q.Client && e.Client != q.Client ||
-				q.Server != "" && e.Server != q.Server || q.Tool != "" && e.Tool != q.Tool ||
-				q.Outcome == "error" && e.Outcome == "ok" || q.Outcome != "" && q.Outcome != "error" && e.Outcome != q.Outcome ||
+				q.Server != "" && e.Server != q.Server || q.Tool != "" && e.Tool != q.Tool && e.Server+"__"+e.Tool != q.Tool ||
+				q.Outcome == "error" && !bad || q.Outcome != "" && q.Outcome != "error" && e.Outcome != q.Outcome ||
 				e.Took < q.Slower || !q.Since.IsZero() && ended.Before(q.Since) || !q.Until.IsZero() && ended.After(q.Until) {
 				continue
 			}
 			not := func(names []string, value string) bool { return slices.Contains(names, value) }
 			if not(q.Not.Clients, e.Caller) || not(q.Not.Clients, "editor") && (e.Caller == "editor 1.0" || e.Client == "editor 1.0") ||
-				not(q.Not.Servers, e.Server) || not(q.Not.Tools, e.Tool) || not(q.Not.Outcomes, e.Outcome) ||
-				not(q.Not.Outcomes, "error") && e.Outcome != "ok" {
+				not(q.Not.Servers, e.Server) || not(q.Not.Tools, e.Tool) || not(q.Not.Tools, e.Server+"__"+e.Tool) || not(q.Not.Outcomes, e.Outcome) ||
+				not(q.Not.Outcomes, "error") && bad {
 				continue
 			}
 			calls++
-			if e.Outcome != "ok" {
+			if bad {
 				failed++
 			}
 			if q.Text == "hello" && !strings.Contains(e.Error, "Hello") || q.Text == "あ" && !strings.Contains(e.Error, "あ") && !strings.Contains(e.Error, "3042") || q.Text == "nothing" {

@@ -1,10 +1,8 @@
 package history
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	"genkan/internal/gateway"
 )
@@ -24,9 +21,9 @@ type Query struct {
 	Caller string
 	// Client is the name of a caller, with or without "local:", or of the program that
 	// it used, with or without its version, in any case. Tool is the name that clients
-	// know a tool by, or the part of it behind the prefix.
+	// know a tool by, with its server's prefix or without it.
 	Client, Server, Tool string
-	// Outcome is one of the outcomes, or "error" for all but "ok".
+	// Outcome is one of the outcomes, or "error" for all that failed.
 	Outcome string
 	// Not leaves out calls that have one of its values.
 	Not Excluded
@@ -34,7 +31,7 @@ type Query struct {
 	Slower time.Duration
 	// Since and Until bound when a call ended.
 	Since, Until time.Time
-	// Text selects calls with bodies or an error that contain it, in any case.
+	// Text selects calls with bodies or an error that contain it, in any case and width.
 	Text string
 	// After is the Next of the page before.
 	After string
@@ -46,6 +43,10 @@ type Excluded struct{ Clients, Servers, Tools, Outcomes []string }
 
 // OutcomeError is the outcome of a query for all calls that failed.
 const OutcomeError = "error"
+
+// failed reports whether a call with this outcome failed. A call that its caller canceled
+// has neither succeeded nor failed.
+func failed(outcome string) bool { return outcome != outcomeOK && outcome != outcomeCanceled }
 
 // ParseTime reads a time of RFC 3339, or the age of one, such as 90s, 10m, 1h30m, 7d
 // or 2w.
@@ -82,9 +83,33 @@ const MaxLimit = 1000
 // textTime is how long a page may be searched for a text.
 const textTime = 2 * time.Second
 
-// MatchesTool reports whether people may mean a tool by a name.
-func MatchesTool(exposed, name string) bool {
-	return exposed == name || strings.HasSuffix(exposed, "__"+name)
+// MatchesTool reports whether people may mean a tool of a server by a name. Clients of one
+// server know its tools without its prefix.
+func MatchesTool(server, exposed, name string) bool {
+	return matchesExposed(exposed, name) || server+prefixEnd+exposed == name
+}
+
+func matchesExposed(exposed, name string) bool {
+	return exposed == name || strings.HasSuffix(exposed, prefixEnd+name)
+}
+
+// prefixEnd is between the name of a server and that of its tool.
+const prefixEnd = "__"
+
+// ownTool is a tool of a server by its name without the prefix, in the terms of an index.
+type ownTool struct{ server, tool uint16 }
+
+// owns returns the tools that names with a prefix mean, as clients of one server call them.
+func (x *index) owns(names ...string) (list []ownTool) {
+	for _, name := range names {
+		if server, tool, prefixed := strings.Cut(name, prefixEnd); prefixed {
+			of, known := x.id(server)
+			if id, called := x.id(tool); known && called {
+				list = append(list, ownTool{of, id})
+			}
+		}
+	}
+	return list
 }
 
 // MatchesClient reports whether people may mean a caller or a program by a name.
@@ -106,11 +131,11 @@ type filter struct {
 	}
 	byTool   bool
 	tools    []uint16
+	own      []ownTool
+	notOwn   []ownTool
 	byClient bool
 	clients  []uint16
 	not      []exclusion
-	failed   bool
-	okID     uint16
 	took     uint32
 	from, to int64 // milliseconds
 }
@@ -125,7 +150,7 @@ type exclusion struct {
 func (e *Excluded) exclusionsFor(x *index) (list []exclusion) {
 	exact := func(known, name string) bool { return known == name }
 	outcome := func(known, name string) bool {
-		return known == name || name == OutcomeError && known != outcomeOK
+		return known == name || name == OutcomeError && failed(known)
 	}
 	for _, one := range [...]struct {
 		at      int
@@ -135,7 +160,7 @@ func (e *Excluded) exclusionsFor(x *index) (list []exclusion) {
 		{rowCaller, e.Clients, MatchesClient},
 		{rowClient, e.Clients, MatchesClient},
 		{rowServer, e.Servers, exact},
-		{rowTool, e.Tools, MatchesTool},
+		{rowTool, e.Tools, matchesExposed},
 		{rowOutcome, e.Outcomes, outcome},
 	} {
 		if len(one.names) == 0 {
@@ -172,7 +197,8 @@ func (q *Query) filterFor(x *index) (f filter, possible bool) {
 	}
 	if q.Tool != "" {
 		f.byTool = true
-		if f.tools = x.idsOf(func(name string) bool { return MatchesTool(name, q.Tool) }); f.tools == nil {
+		f.tools, f.own = x.idsOf(func(name string) bool { return matchesExposed(name, q.Tool) }), x.owns(q.Tool)
+		if f.tools == nil && f.own == nil {
 			return f, false
 		}
 	}
@@ -182,12 +208,10 @@ func (q *Query) filterFor(x *index) (f filter, possible bool) {
 			return f, false
 		}
 	}
-	f.not = q.Not.exclusionsFor(x)
+	f.not, f.notOwn = q.Not.exclusionsFor(x), x.owns(q.Not.Tools...)
 	if q.Outcome == OutcomeError {
-		id, ok := x.id(outcomeOK)
-		f.failed, f.okID = true, id
-		if !ok {
-			f.okID = 1<<16 - 1 // no row has it
+		if ids := x.idsOf(func(outcome string) bool { return !failed(outcome) }); ids != nil {
+			f.not = append(f.not, exclusion{rowOutcome, ids})
 		}
 	}
 	if !q.Since.IsZero() {
@@ -198,6 +222,11 @@ func (q *Query) filterFor(x *index) (f filter, possible bool) {
 	}
 	f.took = uint32(min(q.Slower/tookUnit, 1<<32-1))
 	return f, f.from <= x.last && f.to >= x.first
+}
+
+// among reports whether a row is a call of one of the tools.
+func among(list []ownTool, r row) bool {
+	return slices.Contains(list, ownTool{r.text(rowServer), r.text(rowTool)})
 }
 
 func (f *filter) passes(x *index, r row) bool {
@@ -212,16 +241,16 @@ func (f *filter) passes(x *index, r row) bool {
 	if f.byClient && !slices.Contains(f.clients, r.text(rowCaller)) && !slices.Contains(f.clients, r.text(rowClient)) {
 		return false
 	}
-	if f.byTool && !slices.Contains(f.tools, r.text(rowTool)) {
+	if f.byTool && !slices.Contains(f.tools, r.text(rowTool)) && !among(f.own, r) {
+		return false
+	}
+	if f.notOwn != nil && among(f.notOwn, r) {
 		return false
 	}
 	for _, not := range f.not {
 		if slices.Contains(not.ids, r.text(not.at)) {
 			return false
 		}
-	}
-	if f.failed && r.text(rowOutcome) == f.okID {
-		return false
 	}
 	if r.number(rowTook) < f.took {
 		return false
@@ -373,44 +402,4 @@ func (r *Reader) bodiesHave(ctx context.Context, e *Entry, s *sealed, n *needle,
 		}
 	}
 	return false
-}
-
-// needle is a text in the forms that JSON may have it in, in lower case.
-type needle struct{ forms [][]byte }
-
-func newNeedle(text string) *needle {
-	if text == "" {
-		return nil
-	}
-	text = strings.ToLower(text)
-	n := &needle{}
-	add := func(form string) {
-		if !slices.ContainsFunc(n.forms, func(f []byte) bool { return string(f) == form }) {
-			n.forms = append(n.forms, []byte(form))
-		}
-	}
-	add(text)
-	if quoted, err := json.Marshal(text); err == nil {
-		add(string(quoted[1 : len(quoted)-1]))
-	}
-	var escaped strings.Builder // as programs write that keep to ASCII
-	for _, c := range text {
-		if c < 0x80 {
-			escaped.WriteRune(c)
-			continue
-		}
-		for _, unit := range utf16.Encode([]rune{c}) {
-			fmt.Fprintf(&escaped, `\u%04x`, unit)
-		}
-	}
-	add(escaped.String())
-	return n
-}
-
-func (n *needle) in(body []byte) bool {
-	if len(body) == 0 {
-		return false
-	}
-	body = bytes.ToLower(body)
-	return slices.ContainsFunc(n.forms, func(form []byte) bool { return bytes.Contains(body, form) })
 }

@@ -161,8 +161,8 @@ func (r *Reader) Series(ctx context.Context, q Query, spacing Spacing) (Series, 
 				continue
 			}
 			at := int((p.ended(i) - begin) / step)
-			failed := p.texts[w.text(rowOutcome)] != outcomeOK
-			total.add(at, w, failed)
+			bad := failed(p.texts[w.text(rowOutcome)])
+			total.add(at, w, bad)
 			if spacing.By == Ungrouped {
 				continue
 			}
@@ -182,7 +182,7 @@ func (r *Reader) Series(ctx context.Context, q Query, spacing Spacing) (Series, 
 				}
 				local[ids] = s
 			}
-			s.add(at, w, failed)
+			s.add(at, w, bad)
 		}
 	}
 	out.Total = total.steps()

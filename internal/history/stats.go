@@ -72,7 +72,7 @@ func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, 
 				local[id] = s
 			}
 			s.Calls++
-			if x.texts[w.text(rowOutcome)] != outcomeOK {
+			if failed(x.texts[w.text(rowOutcome)]) {
 				s.Errors++
 			}
 			s.TokensIn += int64(w.number(rowTokensIn))

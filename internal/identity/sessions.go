@@ -178,6 +178,7 @@ func (s *Sessions) begin(ctx context.Context, token [sha256.Size]byte) (gateway.
 	if err := s.store.AddSession(ctx, session, limits); err != nil {
 		return gateway.Identity{}, "", err
 	}
+	s.keep(session, now) // its first request is no search for an unknown session
 	return id, gateway.Secret(secret), nil
 }
 

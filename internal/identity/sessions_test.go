@@ -286,15 +286,18 @@ func TestSessionsSpareTheStore(t *testing.T) {
 	for range 100 {
 		b.is(secret, AdminClient)
 	}
-	if b.kept.reads != 1 || b.kept.notes != 0 {
+	if b.kept.reads != 0 || b.kept.notes != 0 {
 		t.Errorf("%d reads, %d notes", b.kept.reads, b.kept.notes)
 	}
 	for range 100 {
 		b.is("wrong", "")
 	}
-	if b.kept.reads > 1+unknownPerSecond {
+	if b.kept.reads > unknownPerSecond {
 		t.Errorf("%d reads", b.kept.reads)
 	}
+	// Tabs whose session has ended make such a flood. Whoever signs in meanwhile is in.
+	code, _ = b.NewCode()
+	b.is(b.redeem(code), AdminClient)
 	b.now = b.now.Add(noteSessionEvery)
 	for range 100 {
 		b.is(secret, AdminClient)

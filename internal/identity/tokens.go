@@ -99,7 +99,7 @@ func NewTokens(store Store, admin gateway.Secret, clock func() time.Time) *Token
 func (k *Tokens) Verify(ctx context.Context, presented string) (gateway.Identity, error) {
 	if presented == "" {
 		return gateway.Identity{}, gateway.Errorf(gateway.CodeUnauthenticated,
-			"a token is needed: send it as \"Authorization: Bearer <token>\"; \"genkan tokens add NAME\" makes one")
+			"a token is needed: send it as \"Authorization: Bearer <token>\"; `genkan tokens add NAME` makes one")
 	}
 	if len(presented) > maxAdminToken {
 		return gateway.Identity{}, unknownToken()
@@ -371,5 +371,5 @@ func (t *table) unavailable() error {
 
 func unknownToken() error {
 	return gateway.Errorf(gateway.CodeUnauthenticated,
-		"the token is not known here, or was revoked: check it for missing characters, or make a new one with \"genkan tokens add NAME\"")
+		"the token is not known here, or was revoked: check it for missing characters, or make a new one with `genkan tokens add NAME`")
 }

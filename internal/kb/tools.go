@@ -140,7 +140,7 @@ func (t *Tools) List(kind gateway.Kind) []gateway.Tool {
 // Handle answers a call. An error of the knowledge base is returned as a result.
 func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	answer, err := t.run(ctx, call, false)
-	return newResult(answer, t.base.nameTypes(ctx, err), t.translate)
+	return newResult(answer, t.base.nameTypes(ctx, err), t.language(call))
 }
 
 // Check checks the arguments of a call as Handle does, up to what the store has to be
@@ -150,7 +150,7 @@ func (t *Tools) Check(ctx context.Context, call *gateway.Call) (*gateway.Result,
 	if errors.Is(err, errFits) {
 		return nil, nil //nolint:nilnil // they fit
 	}
-	return newResult(nil, t.base.nameTypes(ctx, err), t.translate)
+	return newResult(nil, t.base.nameTypes(ctx, err), t.language(call))
 }
 
 // run carries a call out. With only, it ends with errFits after the arguments were
@@ -173,9 +173,18 @@ func (t *Tools) run(ctx context.Context, call *gateway.Call, only bool) (any, er
 	return tool.run(ctx, t, call, in)
 }
 
-// Answer is Base.Answer in the language of the tools.
-func (t *Tools) Answer(answer any, err error) (*gateway.Result, error) {
-	return t.base.Answer(answer, err, t.translate)
+// Answer is Base.Answer in the language of a call.
+func (t *Tools) Answer(call *gateway.Call, answer any, err error) (*gateway.Result, error) {
+	return t.base.Answer(answer, err, t.language(call))
+}
+
+// language returns the language of the answer to a call: that of the caller, or that of
+// the tools.
+func (t *Tools) language(call *gateway.Call) gateway.Translate {
+	if call.Translate != nil {
+		return call.Translate
+	}
+	return t.translate
 }
 
 // errFits is returned in place of an answer if arguments are only checked, and fit.
@@ -217,7 +226,7 @@ func getItemDetail(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments
 	return newItemAnswer(found), err
 }
 
-func getItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
+func getItems(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	f := Filter{Types: in.oneOrAll("type"), Statuses: in.words("statuses"), Closed: in.flag("includeClosedStatuses")}
 	f.Limit, f.Offset = in.page(MaxPage)
 	f.From, f.Until = Days(in.day("start_date"), in.day("end_date"))
@@ -227,7 +236,7 @@ func getItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (an
 	page, err := t.base.List(ctx, f)
 	answer := newPageAnswer(all(page.Items, newSummaryAnswer), page.Total, page.Limit, page.Offset)
 	if err == nil && page.Total == 0 {
-		answer.Hint, err = t.emptyHint(ctx, "", f.Types, !f.Closed && len(f.Statuses) == 0 && f.From.IsZero() && f.Until.IsZero())
+		answer.Hint, err = t.emptyHint(ctx, call, "", f.Types, !f.Closed && len(f.Statuses) == 0 && f.From.IsZero() && f.Until.IsZero())
 	}
 	return answer, err
 }
@@ -254,7 +263,7 @@ func deleteItemTool(ctx context.Context, t *Tools, _ *gateway.Call, in *argument
 	return a, err
 }
 
-func searchItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
+func searchItems(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	q := Query{Text: in.word("query"), Types: in.words("types"), Statuses: in.words("statuses"), Tag: in.word("tag")}
 	if q.Tag == "" && in.values["tag"] != nil {
 		_, err := checkTag("")
@@ -268,7 +277,7 @@ func searchItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) 
 	found, err := t.base.Search(ctx, q)
 	answer := newPageAnswer(all(found.Items, newMatchAnswer), found.Total, found.Limit, found.Offset)
 	if err == nil && found.Total == 0 {
-		answer.Hint, err = t.emptyHint(ctx, q.Tag, q.Types, false)
+		answer.Hint, err = t.emptyHint(ctx, call, q.Tag, q.Types, false)
 	}
 	return answer, err
 }
@@ -308,7 +317,7 @@ func getTags(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any
 	return map[string]any{"tags": all(tags, func(t Tag) tagAnswer { return tagAnswer(t) })}, err
 }
 
-func searchItemsByTag(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
+func searchItemsByTag(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	f := Filter{Tag: in.word("tag"), Types: in.words("types")}
 	f.Limit, f.Offset = in.page(MaxPage)
 	if err := in.ready(t.base, f.checkByTag); err != nil {
@@ -317,7 +326,7 @@ func searchItemsByTag(ctx context.Context, t *Tools, _ *gateway.Call, in *argume
 	page, err := t.base.ByTag(ctx, f.Tag, f.Types, f.Limit, f.Offset)
 	answer := newPageAnswer(all(page.Items, newSummaryAnswer), page.Total, page.Limit, page.Offset)
 	if err == nil && page.Total == 0 {
-		answer.Hint, err = t.emptyHint(ctx, f.Tag, f.Types, false)
+		answer.Hint, err = t.emptyHint(ctx, call, f.Tag, f.Types, false)
 	}
 	return answer, err
 }
@@ -375,7 +384,7 @@ func bulkUpdate(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (
 
 // emptyHint says why a list is empty, if a type of it has no items or only closed ones, or
 // if no item has its tag.
-func (t *Tools) emptyHint(ctx context.Context, tag string, types []string, open bool) (string, error) {
+func (t *Tools) emptyHint(ctx context.Context, call *gateway.Call, tag string, types []string, open bool) (string, error) {
 	for _, kind := range types {
 		kind = strings.TrimSpace(kind)
 		n, err := t.base.count(ctx, Filter{Types: []string{kind}})
@@ -384,10 +393,10 @@ func (t *Tools) emptyHint(ctx context.Context, tag string, types []string, open 
 		}
 		if n == 0 {
 			hint, err := t.base.unknownType(ctx, kind)
-			return hint.In(t.translate), err
+			return hint.In(t.language(call)), err
 		}
 		if open {
-			return gateway.Textf("Items of this type in closed statuses: %d", n).In(t.translate), nil
+			return gateway.Textf("Items of this type in closed statuses: %d", n).In(t.language(call)), nil
 		}
 	}
 	if tag = strings.TrimSpace(tag); tag == "" {
@@ -397,5 +406,5 @@ func (t *Tools) emptyHint(ctx context.Context, tag string, types []string, open 
 		return "", err
 	}
 	hint, err := t.base.unknownTag(ctx, tag)
-	return hint.In(t.translate), err
+	return hint.In(t.language(call)), err
 }

@@ -4,18 +4,18 @@ package lang
 // its way.
 var jaCalls = map[string]string{
 	// app
-	"client %s made more than %d requests in %s; try again in %s":                                                                "クライアント %[1]s のリクエストが %[3]s 間に %[2]d 回を超えました。%[4]s 後にもう一度試してください",
+	"client %s made more than %d requests in %s; try again in %s":                                                                "クライアント「%[1]s」のリクエストが %[3]s 間に %[2]d 回を超えました。%[4]s 後にもう一度試してください",
 	"the server was removed from the configuration":                                                                              "サーバーは設定から削除されました",
 	"the configuration file is empty; to have no servers, write \"mcpServers: {}\"":                                              "設定ファイルが空です。サーバーをなくすには \"mcpServers: {}\" と書いてください",
-	"the secrets of server %s cannot be read now, and without them it would stop: %s":                                            "サーバー %s のシークレットを今は読み出せず、このままではサーバーが停止します：%s",
+	"the secrets of server %s cannot be read now, and without them it would stop: %s":                                            "サーバー「%s」のシークレットを今は読み出せず、このままではサーバーが停止します：%s",
 	"the configuration file is gone; to have no servers, leave it with \"mcpServers: {}\"":                                       "設定ファイルがなくなりました。サーバーをなくすには、ファイルを残して \"mcpServers: {}\" と書いてください",
 	"the data directory %s cannot be made; choose another with --data":                                                           "データディレクトリ %s を作成できません。--data で別の場所を指定してください",
 	"%s is in use, perhaps by another genkan; stop that one, or choose another port with --port":                                 "%s は使用中です。別の Genkan が動いているのかもしれません。それを止めるか、--port で別のポートを指定してください",
 	"cannot listen on %s; choose another address with --listen":                                                                  "%s で待ち受けできません。--listen で別のアドレスを指定してください",
 	"Unknown tool: %s. tools/list names the tools there are":                                                                     "不明なツールです：%s。使えるツールは tools/list で確認できます",
 	"Unknown tool: %s. Did you mean %s? tools/list names the tools there are":                                                    "不明なツールです：%s。もしかして %s ですか？使えるツールは tools/list で確認できます",
-	"Server %s is down and has not listed any tools yet: %s. `genkan servers %s` says more":                                      "サーバー %s は停止していて、まだツール一覧を返していません：%s。詳しくは `genkan servers %s` で確認できます",
-	"Server %s is starting and has not listed any tools yet; try again in a moment. `genkan servers %s` shows what it waits for": "サーバー %s は起動中で、まだツール一覧を返していません。少し待ってからもう一度試してください。何を待っているかは `genkan servers %s` で確認できます",
+	"Server %s is down and has not listed any tools yet: %s. `genkan servers %s` says more":                                      "サーバー「%s」は停止していて、まだツール一覧を返していません：%s。詳しくは `genkan servers %s` で確認できます",
+	"Server %s is starting and has not listed any tools yet; try again in a moment. `genkan servers %s` shows what it waits for": "サーバー「%s」は起動中で、まだツール一覧を返していません。少し待ってからもう一度試してください。何を待っているかは `genkan servers %s` で確認できます",
 
 	// catalog
 	"this cursor is not known, or its list is too old; ask for the list again without a cursor": "このカーソルは不明か、一覧が古くなっています。カーソルなしで一覧を取得し直してください",
@@ -37,7 +37,7 @@ var jaCalls = map[string]string{
 	"modern clients over HTTP will not use it: %s":                                         "HTTP で接続する新しい世代のクライアントはこのツールを使いません：%s",
 	"it has no name, or more than one":                                                     "名前がないか、複数あります",
 	"it has a schema twice, and clients might read either":                                 "スキーマが重複しており、クライアントがどちらを読むか分かりません",
-	"its name is taken by server %s":                                                       "名前がサーバー %s のものと重複しています",
+	"its name is taken by server %s":                                                       "名前がサーバー「%s」のものと重複しています",
 	"its %s asks for something else than an object":                                        "%s がオブジェクト以外を求めています",
 	"its %s is no JSON Schema of an object":                                                "%s がオブジェクトの JSON Schema ではありません",
 	"%s is missing or empty":                                                               "%s がないか、空です",
@@ -48,14 +48,14 @@ var jaCalls = map[string]string{
 	"%s is not of an object; clients of the legacy era are not shown it":                   "%s がオブジェクトのものではないため、旧世代のクライアントには見せません",
 
 	// execute
-	"server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is": "サーバー %s が %d 回続けて失敗したため、%s の間は呼び出しを止めています。状態は `genkan servers %s` で確認できます",
+	"server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is": "サーバー「%s」が %d 回続けて失敗したため、%s の間は呼び出しを止めています。状態は `genkan servers %s` で確認できます",
 	"the call was canceled while it waited for its turn":                                               "順番を待っている間に呼び出しがキャンセルされました",
-	"server %s takes no more calls of this client now: %d are under way and %d wait; try again later":  "サーバー %s は、いまこのクライアントの呼び出しをこれ以上受け付けません（%d 件が実行中、%d 件が待機中です）。後でもう一度試してください",
+	"server %s takes no more calls of this client now: %d are under way and %d wait; try again later":  "サーバー「%s」は、いまこのクライアントの呼び出しをこれ以上受け付けません（%d 件が実行中、%d 件が待機中です）。後でもう一度試してください",
 	"the arguments have more than %d values, which is too many to read them; send less at once":        "引数の値が %d 個を超えていて、多すぎるため読み取れません。分けて送ってください",
 	"must be one of %s": "次のいずれかを指定してください：%s",
 	"Execution timeout after %dms: %s gave no answer and no progress; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout in the configuration, for the tool or its server; a call over REST or with `genkan call` can state its own": "%d ms で実行がタイムアウトしました：%s から応答も進捗もありませんでした。サーバーには中止を伝えましたが、処理は実行された可能性があります。もっと時間が必要な場合は、設定でツールかサーバーの timeout を延ばしてください。REST と `genkan call` では呼び出しごとに指定できます",
 	"Execution timeout after %dms: %s was still at work, and this is the longest that a call may take; the server was told to stop, but the call may have been carried out":                                                                                                              "%d ms で実行がタイムアウトしました：%s はまだ終わっていませんが、呼び出しの上限時間に達しました。サーバーには中止を伝えましたが、処理は実行された可能性があります",
-	"Execution timeout after %dms: server %s had no place for the call, because %d calls of this client were under way; the call was not sent":                                                                                                                                           "%d ms で実行がタイムアウトしました：サーバー %s はこの呼び出しを受け付けられませんでした（このクライアントの呼び出しが %d 件実行中でした）。この呼び出しは送信していません",
+	"Execution timeout after %dms: server %s had no place for the call, because %d calls of this client were under way; the call was not sent":                                                                                                                                           "%d ms で実行がタイムアウトしました：サーバー「%s」はこの呼び出しを受け付けられませんでした（このクライアントの呼び出しが %d 件実行中でした）。この呼び出しは送信していません",
 
 	// What is wrong in arguments and requests.
 	"Required parameter missing: %s":                              "必須パラメーターがありません：%s",

@@ -5,11 +5,10 @@ package lang
 var jaClients = map[string]string{
 	"%s, where imports are remembered, cannot be read; remove it, and import again": "インポートの記録 %s を読み取れません。削除して、インポートし直してください",
 	// What a file's entries say.
-	"%s has a value of another kind than expected, so it was left out": "%s の値の種類が想定と違うため、取り込みませんでした",
-	"%s is not known to genkan, so it was left out":                    "Genkan は %s に対応していないため、取り込みませんでした",
-	"%s means nothing to genkan and stays as it is written":            "%s は Genkan では意味を持たないため、書かれているままにします",
-	"%s stays in the client's file; genkan does not read it":           "%s はクライアントのファイルに残ります。Genkan は読み取りません",
-	"genkan calls it %q": "Genkan では %q という名前になります",
+	"%s has a value of another kind than expected, so it was left out":               "%s の値の種類が想定と違うため、取り込みませんでした",
+	"%s is not known to genkan, so it was left out":                                  "Genkan は %s に対応していないため、取り込みませんでした",
+	"%s means nothing to genkan and stays as it is written":                          "%s は Genkan では意味を持たないため、書かれているままにします",
+	"%s stays in the client's file; genkan does not read it":                         "%s はクライアントのファイルに残ります。Genkan は読み取りません",
 	"mcp-remote is not needed, because genkan calls the URL itself":                  "Genkan が URL を直接呼び出すため、mcp-remote は不要です",
 	"the entry has both a command and a url; the url was taken":                      "command と url の両方があるため、url を使いました",
 	"the environment of mcp-remote is left out":                                      "mcp-remote の環境変数は取り込みませんでした",
@@ -21,9 +20,9 @@ var jaClients = map[string]string{
 	"this entry is not a map, so it was left out":                                    "この項目は JSON のオブジェクトではないため、取り込みませんでした",
 
 	// What is wrong with a file.
-	"%q is expected here":                                              "ここには %q が必要です",
+	"%q is expected here":                                              "ここには%qが必要です",
 	"a colon is expected here":                                         "ここにはコロンが必要です",
-	"a comma or %q is expected here":                                   "ここにはカンマか %q が必要です",
+	"a comma or %q is expected here":                                   "ここにはカンマか%qが必要です",
 	"a key in double quotes is expected here":                          "ここには二重引用符で囲んだキーが必要です",
 	"a key is expected here":                                           "ここにはキーが必要です",
 	"a map is expected here, because %s belongs into it":               "%s を入れるため、ここにはマップが必要です",
@@ -35,7 +34,7 @@ var jaClients = map[string]string{
 	"something stands behind the end of the JSON":                      "JSON の終わりの後に余分なものがあります",
 	"the file %s cannot be read":                                       "ファイル %s を読み取れません",
 	"the file %s does not exist":                                       "ファイル %s がありません",
-	"the file ends in the middle of a value":                           "ファイルが値の途中で終わっています",
+	"it ends in the middle of a value":                                 "値の途中で終わっています",
 	"the file has a second YAML document":                              "ファイルに 2 つ目の YAML ドキュメントがあります",
 	"the file is larger than any list of servers, so it is left alone": "ファイルがサーバーの一覧としては大きすぎるため、変更しません",
 	"the line goes on where it should end":                             "行が終わるべきところで続いています",
@@ -77,6 +76,6 @@ var jaClients = map[string]string{
 	"%s is read-only, so it was left alone; to have it changed, run `chmod u+w %s` first":                                                "%s は読み取り専用のため、そのままにしました。変更するには、先に `chmod u+w %s` を実行してください",
 	"%s leads to %s, outside of the project %s, so it was left alone; replace the symbolic link with a file":                             "%s の実際の場所は %s で、プロジェクト %s の外にあるため、そのままにしました。シンボリックリンクをファイルに置き換えてください",
 	"%s leads to %s now, and was %s when genkan connected it, so it was left alone; `genkan undo --show %s` prints the file from before": "%s の実際の場所はいま %s ですが、Genkan がつないだときは %s だったため、そのままにしました。以前のファイルは `genkan undo --show %s` で表示できます",
-	"the text is not %s: line %d, column %d: %s":                                                                                         "テキストが正しい %s ではありません。%d 行 %d 列: %s",
+	"the text is not %s: line %d, column %d: %s":                                                                                         "テキストが正しい %s ではありません（%d 行 %d 列目）：%s",
 	"the text has no MCP servers: they have a command or a url each, and in most files stand below mcpServers":                           "このテキストには MCP サーバーがありません。サーバーにはそれぞれ command か url があり、多くのファイルでは mcpServers の下に書かれています",
 }

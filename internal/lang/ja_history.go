@@ -18,7 +18,7 @@ var jaHistory = map[string]string{
 	"calls are not kept":                    "呼び出しを記録できません",
 	"what is sent and received is not kept: the key of the vault cannot be had: %s": "保管庫の鍵が使えないため、送受信した内容を記録できません：%s",
 	"calls are not kept: %s": "呼び出しを記録できません：%s",
-	"%s must be a time such as 2026-11-15T14:00:00Z, or an age such as 10m, 2h or 7d, is %q": "%s には 2026-11-15T14:00:00Z のような時刻か、10m・2h・7d のような経過時間を指定してください（現在の値 %q）",
+	"%s must be a time such as 2026-11-15T14:00:00Z, or an age such as 10m, 2h or 7d, is %q": "%s には 2026-11-15T14:00:00Z のような時刻か、10m・2h・7d のような経過時間を指定してください（現在の値%q）",
 	"until is earlier than since, so no call can be between them":                            "until が since より前なので、その間の呼び出しはありません",
 
 	"Show which tools were called, by whom and how it went": "どのツールを、誰が呼び出し、どうなったかを表示する",
@@ -32,6 +32,7 @@ of the arguments. Filters go together.
   genkan calls show last                 the last call with its request and answer
   genkan calls stats                     sums for each tool
   genkan calls tail                      calls as they end
+  genkan calls cancel ID                 ends a call that is running
 
 Calls are kept for seven days unless the configuration says otherwise (record). What
 was sent and received is kept for clients of this machine's user, encrypted, and
@@ -44,6 +45,7 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
   genkan calls show last                 最後の呼び出しの、送信内容と応答
   genkan calls stats                     ツールごとの集計
   genkan calls tail                      終わった呼び出しをその場で表示
+  genkan calls cancel ID                 実行中の呼び出しをキャンセル
 
 設定（record）で変えないかぎり、呼び出しは 7 日間残ります。送受信した内容が残るのは
 このマシンのユーザー自身のクライアントの分で、暗号化され、シークレットを除いて表示されます。`,
@@ -59,7 +61,7 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
 	"only calls until this `time`":                                                                                        "この時刻（`time`）以前の呼び出しのみ",
 	"give either --outcome, or --errors, which is --outcome error":                                                        "--outcome と --errors はどちらか一方を指定してください（--errors は --outcome error と同じです）",
 	"--slower must be a time such as 500ms or 2s":                                                                         "--slower には 500ms や 2s のような時間を指定してください",
-	"--%s must be an age such as 10m, 2h or 7d, a day such as 2026-11-15, or a time such as 2026-11-15T14:00:00Z, not %q": "--%s には 10m・2h・7d のような経過時間、2026-11-15 のような日付、または 2026-11-15T14:00:00Z のような時刻を指定してください。%q は使えません",
+	"--%s must be an age such as 10m, 2h or 7d, a day such as 2026-11-15, or a time such as 2026-11-15T14:00:00Z, not %q": "--%s には 10m・2h・7d のような経過時間、2026-11-15 のような日付、または 2026-11-15T14:00:00Z のような時刻を指定してください。%qは使えません",
 	"--limit must be at least 1":                                                                                          "--limit は 1 以上でなければなりません",
 	"Calls that ended before %s were not searched.":                                                                       "%s より前に終わった呼び出しは検索していません。",
 	"searching, back to %s: %d found; Ctrl-C ends it":                                                                     "%s まで遡って検索中：%d 件。Ctrl-C で終了",
@@ -102,9 +104,9 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 
 端末では、画面に収まらない内容を $PAGER で表示します。`,
 	"print everything at once": "ページャーを使わずに表示する",
-	"%q is no call; give an ID of `genkan calls`, or last, or last~2": "%q は呼び出しではありません。`genkan calls` の ID か、last、last~2 を指定してください",
+	"%q is no call; give an ID of `genkan calls`, or last, or last~2": "%qは呼び出しではありません。`genkan calls` の ID か、last、last~2 を指定してください",
 	"there are no calls yet; `genkan call TOOL` makes one":            "呼び出しはまだありません。`genkan call TOOL` で呼び出せます",
-	"the history has %d calls; `genkan calls` lists them":             "履歴にある呼び出しは %d 件です。`genkan calls` で一覧できます",
+	"the history has %d calls; `genkan calls` lists them":             "履歴にある呼び出しは %d 件です。`genkan calls` で一覧を確認できます",
 	"Error: %s": "エラー：%s",
 	"Sent":      "送信",
 	"Received":  "受信",
@@ -136,7 +138,18 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 	", sent %d times":                "、%d 回送信",
 	"(and more, which --json shows)": "（ほかの項目は --json で表示できます）",
 	"Structured:":                    "構造化された内容：",
-	"Show calls as they end":         "終わった呼び出しをその場で表示する",
+	"lang must be en or ja, is %q":   "lang は en か ja です。%q が指定されました",
+	"Cancel a call that is running":  "実行中の呼び出しをキャンセルする",
+	`Cancel a call that is running, as ` + "`" + `genkan calls` + "`" + ` lists it. The server is told to
+stop, and the client gets an error that says that a person canceled the call. Calls
+that the call has made end with it. The server may have carried the call out already.`: "`" + `genkan calls` + "`" + ` に表示される実行中の呼び出しをキャンセルします。サーバーには中止を伝え、
+クライアントには人がキャンセルしたというエラーを返します。その呼び出しが行った呼び出しも
+終わります。サーバーがすでに実行を終えている場合もあります。`,
+	"Call %s is canceled. The server was told to stop; it may have carried the call out already.":                                                    "呼び出し %s をキャンセルしました。サーバーには中止を伝えましたが、すでに実行を終えている場合もあります。",
+	"call %s has ended already, so nothing was canceled; `genkan calls show %s` shows how it went":                                                   "呼び出し %s はすでに終わっているため、キャンセルしませんでした。結果は `genkan calls show %s` で確認できます",
+	"a person canceled this call in Genkan before it was sent; ask the user before you call again":                                                   "この呼び出しは、送信前に人が Genkan でキャンセルしました。再度呼び出す前にユーザーに確認してください",
+	"a person canceled this call in Genkan; the server was told to stop, but the call may have been carried out. Ask the user before you call again": "この呼び出しは、人が Genkan でキャンセルしました。サーバーには中止を伝えましたが、実行された可能性があります。再度呼び出す前にユーザーに確認してください",
+	"Show calls as they end": "終わった呼び出しをその場で表示する",
 	`Show each call of the running genkan when it ends, until Ctrl-C: when it began, who
 called what, how it went, how long it took, and its ID for ` + "`" + `genkan calls show` + "`" + `. On a
 terminal the last line shows the calls that are running. --json prints one object a
@@ -145,7 +158,7 @@ line.`: `動いている Genkan の呼び出しを、終わるたびに表示し
 最後の行に実行中の呼び出しを表示します。--json では 1 行に 1 つのオブジェクトを出力します。`,
 	"Waiting for calls; Ctrl-C ends it.":                      "呼び出しを待っています。Ctrl-C で終了します。",
 	"also show when calls begin":                              "呼び出しの開始も表示する",
-	"Some calls were missed here; `genkan calls` lists them.": "ここで一部の呼び出しを表示できませんでした。`genkan calls` で一覧できます。",
+	"Some calls were missed here; `genkan calls` lists them.": "ここで一部の呼び出しを表示できませんでした。`genkan calls` で一覧を確認できます。",
 	"begins":         "開始",
 	"%d running: %s": "%d 件を実行中：%s",
 	"which tools come first, by the highest `figure`: calls, errors, p50, p95 or tokens": "先に表示するツール。大きい順に並べる `figure`: calls、errors、p50、p95、tokens",
@@ -156,8 +169,8 @@ line.`: `動いている Genkan の呼び出しを、終わるたびに表示し
 	"SAVED":                "節約",
 	"The answer was stored and its outline returned, which saved about %s tokens.":     "応答を保存して概要を返したため、約 %s トークンを節約しました。",
 	"show the outline that an agent gets of an answer with more than so many `tokens`": "応答が指定した `トークン数` を超えるとき、エージェントに返る概要を表示します",
-	"%s must be one of %s, is %q":      "%s は次のいずれかでなければなりません：%s（現在の値 %q）",
-	"by must be server or tool, is %q": "by には server か tool を指定してください（現在の値 %q）",
+	"%s must be one of %s, is %q":      "%s は次のいずれかでなければなりません：%s（現在の値%q）",
+	"by must be server or tool, is %q": "by には server か tool を指定してください（現在の値%q）",
 	"step is too short: %d seconds would make %d steps of that time, and %d is the most; take at least %d seconds, or a later since": "step が短すぎます。%d 秒では %d 区間になりますが、上限は %d 区間です。%d 秒以上にするか、since を後の時刻にしてください",
 	"It read about %s tokens of a stored answer.": "保存された応答のうち、約 %s トークンを読みました。",
 }

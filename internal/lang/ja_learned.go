@@ -16,7 +16,7 @@ var jaLearned = map[string]string{
 	"Let everybody learn from a client's searches":                                              "あるクライアントの検索から学んだことを全員に適用する",
 	"Lessons shared: %d. `genkan tools learned forget --client '*'` takes them back.":           "%d 件を全員と共有しました。`genkan tools learned forget --client '*'` で取り消せます。",
 	"nothing was learned about %s; `genkan tools learned` shows about what something was":       "%s について学んだことはありません。`genkan tools learned` で一覧を確認できます",
-	"nothing was learned from client %s; `genkan tools learned` shows from whom something was":  "クライアント %s から学んだことはありません。`genkan tools learned` で一覧を確認できます",
+	"nothing was learned from client %s; `genkan tools learned` shows from whom something was":  "クライアント「%s」から学んだことはありません。`genkan tools learned` で一覧を確認できます",
 	"say whose lessons are to be shared: the name of a client's token, or local":                "誰の学習を共有するかを指定してください：クライアントのトークンの名前、または local",
 	"give either client, or all":                                                                "client か all のどちらか一方を指定してください",
 	"server and tool go together: they name one tool":                                           "server と tool は一緒に指定してください。2 つで 1 つのツールを表します",

@@ -49,5 +49,7 @@ var jaMessages = map[string]string{
 	"the message nests too deep":                             "メッセージの入れ子が深すぎます",
 	"there is more after the end of the message":             "メッセージの終わりの後に余分な内容があります",
 	"an object has more than %d keys here":                   "ここのオブジェクトのキーが %d 個を超えています",
+	"\"%s\"":                                                 "「%s」",
+	", ":                                                     "、",
 	"%gs":                                                    "%g 秒",
 }

@@ -53,7 +53,7 @@ var jaTools = map[string]string{
 	"Must be the type of some items":                                                   "項目のある種類を指定してください",
 
 	// The knowledge base as a whole.
-	"Items such as notes, issues, decisions and documents, with tags, relations and full-text search.": "メモ、課題、決定、文書などのアイテムを、タグ、関連、全文検索とともに扱います。",
+	"Items such as notes, issues, decisions and documents, with tags, relations and full-text search.": "メモ、課題、決定、文書などの項目を、タグ、関連、全文検索とともに扱います。",
 	"The knowledge base keeps what is worth remembering across conversations as items (notes, issues, decisions, documents): any type, a status, a priority, tags, and relations to other items. Look with search_items before you create, name related items as type-id, and keep where things stand with get_current_state and update_current_state.": "ナレッジベースは、会話をまたいで覚えておくべきことをアイテム（メモ、課題、決定、文書など）として保存します。アイテムには任意のタイプ、ステータス、優先度、タグ、ほかのアイテムとの関連があります。作成する前に search_items で探し、関連アイテムは「タイプ-ID」で指定し、現在の状況は get_current_state と update_current_state で管理してください。",
 	"Types in use: %s.": "使われているタイプ：%s。",
 

@@ -29,6 +29,6 @@ minutes. A genkan in the background, which editors have started, opens a port on
 	"only a page that genkan serves can sign in or out; a program sends a token with each request instead": "サインインとサインアウトができるのは Genkan のページだけです。プログラムは、リクエストごとにトークンを送ってください",
 	`send {"code": "…"} with the code of a link that "genkan ui" makes, or {"token": "…"} with a token`:    `{"code": "…"} で "genkan ui" が作ったリンクのコードを、または {"token": "…"} でトークンを送ってください`,
 	"this file belongs to another version of genkan; reload the page":                                      "このファイルは別のバージョンの Genkan のものです。ページを再読み込みしてください",
-	"there is no session %q; it may have ended by itself":                                                  "セッション %q はありません。自然に終了したのかもしれません",
+	"there is no session %q; it may have ended by itself":                                                  "セッション%qはありません。自然に終了したのかもしれません",
 	"A browser is signed in already; `genkan ui` opens the page, and signs another one in.":                "すでにサインインしているブラウザーがあります。`genkan ui` でページを開けます（別のブラウザーのサインインもできます）。",
 }

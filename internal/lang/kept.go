@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode"
 )
 
@@ -32,6 +33,10 @@ func (l Language) kept(text string, depth int) string {
 	if said := l.translate(text); said != text || depth == 0 {
 		return said
 	}
+	// What a script threw. At the top it may be the text of a server.
+	if thrown, ok := strings.CutPrefix(text, "Error: "); ok && depth < deepestText {
+		return "エラー：" + thrown
+	}
 	var best *pattern
 	var values []string
 	for i := range patterns() {
@@ -44,6 +49,10 @@ func (l Language) kept(text string, depth int) string {
 		return text
 	}
 	for i, value := range values {
+		if d, err := time.ParseDuration(value); err == nil && best.verbs[i] == 'v' {
+			values[i] = l.Sprintf("%v", d)
+			continue
+		}
 		values[i] = l.kept(value, depth-1)
 	}
 	next := 0
@@ -51,11 +60,15 @@ func (l Language) kept(text string, depth int) string {
 		if verb == "%%" {
 			return "%"
 		}
-		if m := placeholder.FindStringSubmatch(verb); m[1] != "" {
+		m := placeholder.FindStringSubmatch(verb)
+		if m[1] != "" {
 			next, _ = strconv.Atoi(m[1])
 			next--
 		}
 		next++
+		if value := values[next-1]; m[2] == "q" {
+			return l.Sprintf("\"%s\"", value[1:len(value)-1])
+		}
 		return values[next-1]
 	})
 }

@@ -26,7 +26,15 @@ func TestKeptTexts(t *testing.T) {
 			}
 		})
 	}
-	for _, others := range []string{"", "x", "No such file or directory", "the disk is full", "3s", "100% of it: a", "ValidationError: title"} {
+	for text, want := range map[string]string{
+		"line 1, column 1: the script ran longer than 1s": "1 行 1 列：スクリプトが制限時間（1 秒）を超えました",
+		"line 1, column 7: Error: わざと失敗":                  "1 行 7 列：エラー：わざと失敗",
+	} {
+		if got := Japanese.Kept(text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	for _, others := range []string{"", "Error: it is down", "x", "No such file or directory", "the disk is full", "3s", "100% of it: a", "ValidationError: title"} {
 		if got := Japanese.Kept(others); got != others {
 			t.Errorf("%q of others became %q", others, got)
 		}

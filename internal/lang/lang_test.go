@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"regexp"
 	"testing"
 	"time"
 
@@ -30,19 +31,27 @@ func TestSaying(t *testing.T) {
 		"an error, and the one inside it": {
 			func(l Language) string { return l.Error(down) },
 			"server one is down: its process ended with exit status 3; next try in 1s. `genkan servers one` shows its last output",
-			"サーバー one は停止しています：プロセスが終了しました（exit status 3）。1s 後に再試行します。最後の出力は `genkan servers one` で確認できます",
+			"サーバー「one」は停止しています：プロセスが終了しました（exit status 3）。1s 後に再試行します。最後の出力は `genkan servers one` で確認できます",
 		},
 		"values in another order": {
 			func(l Language) string {
-				return l.Sprintf("unknown key %s in %s; %s", `"a"`, "b", gateway.Textf("did you mean %q?", "c"))
+				return l.Sprintf("unknown key %q in %s; %s", "a", "b", gateway.Textf("did you mean %q?", "c"))
 			},
-			`unknown key "a" in b; did you mean "c"?`, `b の "a" は不明なキーです。もしかして "c" ですか？`,
+			`unknown key "a" in b; did you mean "c"?`, `b の「a」は不明なキーです。もしかして「c」ですか？`,
 		},
 		"a duration": {
 			func(l Language) string {
 				return l.Text(gateway.Textf("started %s ago, has not listed its tools yet", 23*time.Second))
 			},
 			"started 23s ago, has not listed its tools yet", "23 秒 前に起動し、ツールの一覧がまだ返されていません",
+		},
+		"a list of names, and an exit status": {
+			func(l Language) string {
+				return l.Text(gateway.Textf("%s: no entry leads to genkan: %s", "f", gateway.Names([]string{"a", "b"}))) + " " +
+					l.Text(gateway.Textf("its process ended with exit status %d", 1))
+			},
+			"f: no entry leads to genkan: a, b its process ended with exit status 1",
+			"f：Genkan につながっている設定の項目がありません：a、b プロセスが終了しました（終了コード 1）",
 		},
 		"a text": {
 			func(l Language) string { return l.Text(gateway.Textf("it was stopped")) },
@@ -65,5 +74,16 @@ func TestSaying(t *testing.T) {
 				t.Errorf("Japanese: %s", got)
 			}
 		})
+	}
+}
+
+// Pages show a button in place of the command of a finding. Words about it do not go on
+// from the command.
+func TestAdviceOfTheDoctorStandsAlone(t *testing.T) {
+	goesOn := regexp.MustCompile(`^(を|で[^きは]|または|その後)`)
+	for english, japanese := range jaDoctor {
+		if goesOn.MatchString(japanese) {
+			t.Errorf("%q begins as if something stood before it: %s", english, japanese)
+		}
 	}
 }

@@ -81,7 +81,7 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 	closeAll(inR, outW, errW)
 	if err != nil {
 		closeAll(inW, outR, errR)
-		return nil, startError(command.Name, err)
+		return nil, startError(command, err)
 	}
 	family, err := newTree(cmd.Process)
 	if err != nil {
@@ -172,17 +172,28 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-func startError(command string, err error) error {
-	why := gateway.Textf("its command %q could not be started", command)
+func startError(command Command, err error) error {
+	why := gateway.Textf("its command %q could not be started", command.Name)
 	switch {
-	case errors.Is(err, os.ErrPermission):
-		why = gateway.Textf("its command %q may not be executed", command)
+	case errors.Is(err, os.ErrNotExist) && !exists(command.Dir):
+		why = gateway.Textf("the folder %q that it is to run in does not exist", command.Dir)
 	case errors.Is(err, os.ErrNotExist):
-		why = gateway.Textf("its command %q or its directory does not exist", command)
+		why = gateway.Textf("its command %q does not exist", command.Name)
+	case errors.Is(err, os.ErrPermission):
+		why = gateway.Textf("its command %q may not be executed", command.Name)
 	}
 	e := failed(gateway.CodeUnavailable, why)
 	e.Err = err
 	return e
+}
+
+// exists reports whether a folder is there; "" is the folder of genkan.
+func exists(dir string) bool {
+	if dir == "" {
+		return true
+	}
+	_, err := os.Stat(dir)
+	return !errors.Is(err, os.ErrNotExist)
 }
 
 // failed returns the error of a command that cannot be started. Only the user whom
@@ -202,7 +213,9 @@ func (c *Child) Exited() <-chan struct{} { return c.exited }
 // ExitError returns how the process ended.
 func (c *Child) ExitError() error {
 	e := gateway.Errorf(gateway.CodeUnavailable, "its process ended without an error")
-	if state := c.cmd.ProcessState; state != nil && !state.Success() {
+	if state := c.cmd.ProcessState; state != nil && state.ExitCode() > 0 {
+		e = gateway.Errorf(gateway.CodeUnavailable, "its process ended with exit status %d", state.ExitCode())
+	} else if state != nil && !state.Success() {
 		e = gateway.Errorf(gateway.CodeUnavailable, "its process ended with %s", state.String())
 	}
 	// The exit status is part of the message.

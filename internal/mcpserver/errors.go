@@ -56,8 +56,8 @@ var shownToModels = map[gateway.Code]bool{
 	gateway.CodeLimited:     true,
 	gateway.CodeUnavailable: true,
 	gateway.CodeTimeout:     true,
-	// Nobody waits for the answer.
-	gateway.CodeCanceled: false,
+	// A person canceled it in Genkan. If the client did, nobody waits for the answer.
+	gateway.CodeCanceled: true,
 }
 
 // metaError is the _meta key of the failure that a result tells of, for programs.
@@ -169,6 +169,8 @@ func isResult(method string, in *gateway.Params, err error, e *gateway.Error) bo
 	var refused *refusal
 	switch {
 	case method != "tools/call" || e.RPC != nil || errors.Is(err, jsonrpc.ErrHeaderMismatch) || errors.As(err, &refused):
+		return false
+	case errors.Is(err, errCanceledByClient):
 		return false
 	case in.Task.Present():
 		return false // the client expects a task, which has no isError

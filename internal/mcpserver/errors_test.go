@@ -29,7 +29,8 @@ func TestWhichFailuresAreResults(t *testing.T) {
 		"limited":         "result",
 		"unavailable":     "result",
 		"timeout":         "result",
-		"canceled":        "error 499",
+		"canceled":        "result",
+		"by the client":   "error 499", // who does not wait for it
 	}
 	got := map[string]string{}
 	for _, code := range gateway.Codes() {
@@ -39,6 +40,9 @@ func TestWhichFailuresAreResults(t *testing.T) {
 		message, _, _ := encodeCallError([]byte("1"), "tools/call", &gateway.Params{}, gateway.Errorf(code, "no"), lang.English)
 		got[code.String()] = kindOfAnswer(t, message)
 	}
+	waiting := &gateway.Error{Code: gateway.CodeCanceled, Message: "no", Err: errCanceledByClient}
+	message, _, _ := encodeCallError([]byte("1"), "tools/call", &gateway.Params{}, waiting, lang.English)
+	got["by the client"] = kindOfAnswer(t, message)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}

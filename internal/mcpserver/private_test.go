@@ -14,7 +14,6 @@ import (
 func TestWhoReadsHowAServerIsStarted(t *testing.T) {
 	t.Parallel()
 	folder := with(child(t), map[string]any{"cwd": "/hidden-place/folder"})
-	command, _ := folder["command"].(string)
 	h := startHouse(t, servers{
 		"path":    {"command": "/hidden-place/bin/server"},
 		"command": {"command": "hidden-place-command"},
@@ -22,7 +21,7 @@ func TestWhoReadsHowAServerIsStarted(t *testing.T) {
 		"folder":  folder,
 	})
 	hidden := map[string]string{
-		"path": "/hidden-place/bin/server", "command": "hidden-place-command", "lacking": "HIDDEN_PLACE_KEY", "folder": command,
+		"path": "/hidden-place/bin/server", "command": "hidden-place-command", "lacking": "HIDDEN_PLACE_KEY", "folder": "/hidden-place/folder",
 	}
 	for name := range hidden {
 		testkit.Eventually(t, func() bool {

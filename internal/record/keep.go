@@ -43,18 +43,23 @@ func (r *Recorder) Keep(keeping func() Keeping, started, ended func(history.Entr
 // Run returns the beginning of the IDs that the recorder gives to calls.
 func (r *Recorder) Run() string { return r.run }
 
-// Begin announces a call whose tool is known. It is a step behind the one that
-// resolves names. A call that becomes another one is not announced: the other is.
+// Begin announces a call whose tool is known, and lets Cancel end it. It is a step behind
+// the one that resolves names. A call that becomes another one is not announced: the
+// other is.
 func (r *Recorder) Begin(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if r.keeper.keeping != nil && !call.Browsing && !gateway.IsForwarder(call.Tool.Source) {
-			e := r.facts(call, time.Now())
-			r.running.begin(e, call)
-			if r.keeper.started != nil {
-				r.keeper.started(e)
-			}
+		if r.keeper.keeping == nil || call.Browsing || gateway.IsForwarder(call.Tool.Source) {
+			return next.Handle(ctx, call)
 		}
-		return next.Handle(ctx, call)
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		e := r.facts(call, time.Now())
+		r.running.begin(e, call, cancel)
+		if r.keeper.started != nil {
+			r.keeper.started(e)
+		}
+		result, err := next.Handle(ctx, call)
+		return result, canceled(ctx, call, err)
 	})
 }
 

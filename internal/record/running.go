@@ -1,6 +1,8 @@
 package record
 
 import (
+	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -22,9 +24,11 @@ type runningCall struct {
 	entry history.Entry
 	who   gateway.Identity
 	asked []byte
+	// cancel ends the call.
+	cancel context.CancelCauseFunc
 }
 
-func (r *running) begin(e history.Entry, call *gateway.Call) {
+func (r *running) begin(e history.Entry, call *gateway.Call, cancel context.CancelCauseFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var one *runningCall
@@ -33,7 +37,7 @@ func (r *running) begin(e history.Entry, call *gateway.Call) {
 	} else {
 		one = &runningCall{}
 	}
-	one.entry, one.who, one.asked = e, call.Identity, call.Params.Raw
+	one.entry, one.who, one.asked, one.cancel = e, call.Identity, call.Params.Raw, cancel
 	if r.calls == nil {
 		r.calls = map[string]*runningCall{}
 	}
@@ -77,6 +81,33 @@ func (r *Recorder) AllRunning() []history.Entry {
 		all = append(all, one.seen())
 	}
 	return all
+}
+
+// errCanceledByPerson is the cause of the end of a call that Cancel ends.
+var errCanceledByPerson = &gateway.Error{Code: gateway.CodeCanceled, Err: errors.New("a person canceled the call")}
+
+// Cancel ends a call that has not ended, and with it the calls that it made. It reports
+// false if there is no such call.
+func (r *Recorder) Cancel(id string) bool {
+	r.running.mu.Lock()
+	defer r.running.mu.Unlock()
+	one := r.running.calls[id]
+	if one != nil {
+		one.cancel(errCanceledByPerson)
+	}
+	return one != nil
+}
+
+// canceled returns the error of a call that a person has canceled, and err for others. A
+// call that a canceled call made has the same error.
+func canceled(ctx context.Context, call *gateway.Call, err error) error {
+	if err == nil || !errors.Is(context.Cause(ctx), errCanceledByPerson) {
+		return err
+	}
+	if call.Attempts == 0 || gateway.AsError(err).Unsent {
+		return gateway.Errorf(gateway.CodeCanceled, "a person canceled this call in Genkan before it was sent; ask the user before you call again")
+	}
+	return gateway.Errorf(gateway.CodeCanceled, "a person canceled this call in Genkan; the server was told to stop, but the call may have been carried out. Ask the user before you call again")
 }
 
 // seen returns the entry of the call as it is now.

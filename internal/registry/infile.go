@@ -22,15 +22,11 @@ func (r *Registry) changeInFile(ctx context.Context, s config.Server, stored []c
 		return err
 	}
 	path := r.opt.ConfigFile
-	src, missing, err := clients.Contents(path)
+	src, err := r.contents(func(src []byte, why gateway.Text) error {
+		return gateway.Errorf(gateway.CodeConflict, "server %s is declared in %s: %s", s.Name, places(path, src)(s.Name), why)
+	})
 	if err != nil {
 		return err
-	}
-	if missing {
-		return gateway.Errorf(gateway.CodeConflict, "the configuration file %s is gone, so nothing was changed", path)
-	}
-	if why, fixed := r.FixedFile(); fixed {
-		return gateway.Errorf(gateway.CodeConflict, "server %s is declared in %s: %s", s.Name, place(path, src, s.Name), why)
 	}
 	if err := r.checkUnchanged(ctx, src, s, stored); err != nil {
 		return err
@@ -54,10 +50,12 @@ func (r *Registry) changeInFile(ctx context.Context, s config.Server, stored []c
 		}
 		fresh = want.json()
 	}
-	if err := r.rewrite(ctx, src, s.Name, was, fresh, stored); err != nil {
+	out, err := clients.ChangeOwn(path, src, s.Name, was, fresh)
+	if err := r.replaceFile(ctx, src, out, err, stored); err != nil {
 		r.deleteSecrets(saved)
 		return err
 	}
+	r.opt.Log.Info("the configuration file was changed", "file", path, "server", s.Name)
 	if len(saved) > 0 {
 		r.opt.Log.Info("secrets of a server are kept", "server", s.Name, "secrets", saved)
 	}
@@ -79,13 +77,12 @@ func (r *Registry) checkUnchanged(ctx context.Context, src []byte, s config.Serv
 	return gateway.Errorf(gateway.CodeConflict, "%s was changed meanwhile, and declares server %s otherwise than it was shown, so nothing was changed; look at it, and try again", r.opt.ConfigFile, s.Name)
 }
 
-// rewrite writes the file with another definition of a server, or without it, and
-// puts it into force.
-func (r *Registry) rewrite(ctx context.Context, src []byte, name string, was, fresh []byte, stored []config.StoredServer) error {
+// replaceFile writes the edited contents of the configuration file and puts them into
+// force, unless editing failed.
+func (r *Registry) replaceFile(ctx context.Context, src, out []byte, failed error, stored []config.StoredServer) error {
 	path := r.opt.ConfigFile
-	out, err := clients.ChangeOwn(path, src, name, was, fresh)
-	if err != nil {
-		return notInOrder(err)
+	if failed != nil {
+		return notInOrder(failed)
 	}
 	if bytes.Equal(src, out) {
 		return nil
@@ -106,8 +103,23 @@ func (r *Registry) rewrite(ctx context.Context, src []byte, name string, was, fr
 		}
 		return notInOrder(err)
 	}
-	r.opt.Log.Info("the configuration file was changed", "file", path, "server", name)
 	return nil
+}
+
+// contents returns what the configuration file has, if it can be changed here.
+func (r *Registry) contents(refused func(src []byte, why gateway.Text) error) ([]byte, error) {
+	path := r.opt.ConfigFile
+	src, missing, err := clients.Contents(path)
+	if err != nil {
+		return nil, err
+	}
+	if missing {
+		return nil, gateway.Errorf(gateway.CodeConflict, "the configuration file %s is gone, so nothing was changed", path)
+	}
+	if why, fixed := r.FixedFile(); fixed {
+		return nil, refused(src, why)
+	}
+	return src, nil
 }
 
 // FixedFile returns why servers of the configuration file can only be changed there;
@@ -123,15 +135,19 @@ func (r *Registry) FixedFile() (why gateway.Text, fixed bool) {
 	return gateway.Text{}, false
 }
 
-// Place returns the file and the line that declare a server.
-func (r *Registry) Place(name string) string {
+// Places reads the configuration file, and returns what finds the file and the line that
+// declare a server.
+func (r *Registry) Places() func(name string) string {
 	src, _, _ := clients.Contents(r.opt.ConfigFile) // without the file there is no line
-	return place(r.opt.ConfigFile, src, name)
+	return places(r.opt.ConfigFile, src)
 }
 
-func place(path string, src []byte, name string) string {
-	if line := clients.OwnLine(path, src, name); line > 0 {
-		return fmt.Sprintf("%s:%d", path, line)
+func places(path string, src []byte) func(name string) string {
+	lines := clients.OwnLines(path, src)
+	return func(name string) string {
+		if line := lines[name]; line > 0 {
+			return fmt.Sprintf("%s:%d", path, line)
+		}
+		return path
 	}
-	return path
 }

@@ -93,8 +93,8 @@ func (s *Secrets) UsersOf(name string) []string {
 	return usersOf(cfg, name)
 }
 
-// usersOf names the servers that refer to a secret, also by ${NAME}, which finds a
-// secret where there is no variable of that name.
+// usersOf names the servers, n8n instances and models that refer to a secret, also by
+// ${NAME}, which finds a secret where there is no variable of that name.
 func usersOf(cfg *config.Config, secret string) []string {
 	refers := func(written gateway.Secret) bool {
 		text := written.Reveal()
@@ -110,6 +110,17 @@ func usersOf(cfg *config.Config, secret string) []string {
 		if refers(s.Definition) {
 			users = append(users, s.Name)
 		}
+	}
+	for _, i := range cfg.N8N {
+		if refers(i.Definition) {
+			users = append(users, i.Name)
+		}
+	}
+	if refers(cfg.Embeddings.Definition) {
+		users = append(users, embeddings)
+	}
+	if refers(cfg.Knowledge.Semantic.Definition) {
+		users = append(users, config.KnowledgeSource)
 	}
 	return users
 }

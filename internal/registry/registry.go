@@ -155,6 +155,12 @@ type decision func(before *config.StoredServer, registered bool) (definition, er
 // file, wherever it is. Everything that can be refused is refused before anything
 // changes.
 func (r *Registry) change(ctx context.Context, name string, decide decision) error {
+	return r.alone(ctx, func(stored []config.StoredServer) error { return r.changeAmong(ctx, stored, name, decide) })
+}
+
+// alone calls change with the registered servers while nothing else changes the
+// configuration.
+func (r *Registry) alone(ctx context.Context, change func(stored []config.StoredServer) error) error {
 	// Processes with the same data directory take turns: the names chosen for new
 	// secrets must stay free until the server is stored. Waiting for this lock does
 	// not delay reloads.
@@ -169,6 +175,10 @@ func (r *Registry) change(ctx context.Context, name string, decide decision) err
 	if err != nil {
 		return err
 	}
+	return change(stored)
+}
+
+func (r *Registry) changeAmong(ctx context.Context, stored []config.StoredServer, name string, decide decision) error {
 	for _, s := range r.opt.Config().Servers {
 		if s.Name == name && !s.Stored {
 			return r.changeInFile(ctx, s, stored, decide)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+
+	"genkan/internal/gateway"
 )
 
 // The file NAME.js has a function that makes the global NAME of what ask and log do.
@@ -355,7 +357,7 @@ func (e *environment) explain(err error) *Error {
 	var overflow *goja.StackOverflowError
 	switch {
 	case errors.As(err, &interrupted):
-		failure := &Error{Kind: Timeout, Message: fmt.Sprintf("the script ran longer than %v", e.limits.Time)}
+		failure := &Error{Kind: Timeout, Message: gateway.Textf("the script ran longer than %v", e.limits.Time).String()}
 		for _, frame := range interrupted.Stack() {
 			if place := frame.Position(); place.Filename == scriptFile {
 				failure.Line, failure.Column = sourcePlace(place.Line, place.Column)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // Options configure a pool. Zero means the default.
@@ -246,7 +248,7 @@ func (p *Pool) acquire(ctx context.Context, r *run, queue *[]*waiter, patience t
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		case <-timer.C:
-			err = fmt.Errorf("no worker for scripts was free for %v", patience)
+			err = errors.New(gateway.Textf("no worker for scripts was free for %v", patience).String())
 		}
 		p.mu.Lock()
 		if ctx.Err() == nil && p.starting > 0 { // which takes long on a busy machine
@@ -373,8 +375,8 @@ func (p *Pool) tripped(id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if left := p.pause(id); left > 0 {
-		return fmt.Errorf("the script was stopped %d times within %v, because it ran too long, took too much memory or crashed its worker; it may run again in %v",
-			p.opts.Kills, p.opts.KillWindow, left.Round(time.Second))
+		return errors.New(gateway.Textf("the script was stopped %d times within %v, because it ran too long, took too much memory or crashed its worker; it may run again in %v",
+			p.opts.Kills, p.opts.KillWindow, left.Round(time.Second)).String())
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // Run runs a program. An error is a *Error.
@@ -116,12 +118,12 @@ func (r *run) ended() bool { return r.reason.Load() != nil }
 func (r *run) do(ctx context.Context, send func(*worker) error) (frame, *Error) {
 	queued := monotonic()
 	if ctx.Err() != nil {
-		return frame{}, &Error{Kind: ended(ctx), Message: endedEarly, Err: context.Cause(ctx)}
+		return frame{}, &Error{Kind: ended(ctx), Message: endedEarly(), Err: context.Cause(ctx)}
 	}
 	if err := r.pool.acquire(ctx, r, &r.pool.queue, r.pool.opts.QueueTime); err != nil {
 		kind, message := Busy, err.Error()
 		if ctx.Err() != nil {
-			kind, message = ended(ctx), endedEarly
+			kind, message = ended(ctx), endedEarly()
 		} else if errors.Is(err, errClosed) {
 			kind = Canceled
 		} else if start := (*startError)(nil); errors.As(err, &start) {
@@ -138,7 +140,7 @@ func (r *run) do(ctx context.Context, send func(*worker) error) (frame, *Error) 
 	return f, failure
 }
 
-const endedEarly = "the call ended before its script ran"
+func endedEarly() string { return gateway.Textf("the call ended before its script ran").String() }
 
 func ended(ctx context.Context) Kind {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -241,15 +243,15 @@ func (r *run) died(ctx context.Context, err error) *Error {
 	var message string
 	switch {
 	case kind == Memory:
-		message = fmt.Sprintf("the script needed more than %d MB of memory", r.limits.Memory>>20)
+		message = gateway.Textf("the script needed more than %d MB of memory", r.limits.Memory>>20).String()
 	case kind == Crashed && strings.Contains(text, "stack overflow"):
-		message = "the script crashed its worker: values or code nest too deep"
+		message = gateway.Textf("the script crashed its worker: values or code nest too deep").String()
 	case kind == Crashed:
-		message = "the script crashed its worker: " + cmp.Or(cut(r.worker.errors.line(), 200), err.Error())
+		message = gateway.Textf("the script crashed its worker: %s", cmp.Or(cut(r.worker.errors.line(), 200), err.Error())).String()
 	case ctx.Err() != nil:
-		message, err = "the call ended while its script ran", context.Cause(ctx)
+		message, err = gateway.Textf("the call ended while its script ran").String(), context.Cause(ctx)
 	case kind == Timeout:
-		message = fmt.Sprintf("the script ran longer than %v", r.limits.Time)
+		message = gateway.Textf("the script ran longer than %v", r.limits.Time).String()
 	default:
 		message, err = errClosed.Error(), errClosed
 	}

@@ -8,8 +8,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // Job is one run of a script.
@@ -140,7 +141,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) Error() string {
 	if e.Line > 0 {
-		return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
+		return gateway.Textf("line %d, column %d: %s", e.Line, e.Column, e.Message).String()
 	}
 	return e.Message
 }

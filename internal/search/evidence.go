@@ -78,10 +78,8 @@ func Terms(query string) []string {
 	}
 	text := withoutKeys(plain(beginning(query)))
 	each(text, add)
-	for _, meanings := range glossary.Meanings(text) {
-		if len(meanings) > 0 {
-			each(meanings[0], add)
-		}
+	for _, w := range glossary.Words([]rune(text)) {
+		each(w.Meanings[0], add)
 	}
 	list = list[:min(len(list), mostTerms)]
 	slices.Sort(list)

@@ -1,6 +1,9 @@
 package search
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // explain tells which words of the query each hit has. Words are shown as the
 // query has them, without what only stands for them.
@@ -16,8 +19,8 @@ func (s *scorer) explain(hits []Hit, whole []term, text string) {
 		}
 	})
 	for _, q := range whole {
-		word := q.text
-		if as := spelled[q.text]; as != "" {
+		word := cmp.Or(q.shown, q.text)
+		if as := spelled[q.text]; as != "" && q.shown == "" {
 			word = as
 		}
 		for _, e := range s.having(q.idea) {

@@ -155,11 +155,11 @@ func (x *Index) next() *Index {
 func (x *Index) Len() int { return x.count }
 
 // idf is how telling a word is.
-func (x *Index) idf(word string) float32 { return x.telling(x.words.number(word), x.count) }
+func (x *Index) idf(word string) float32 { return telling(x.users(x.words.number(word)), x.count) }
 
-// telling is the idf of a word if there were so many documents.
-func (x *Index) telling(word uint32, documents int) float32 {
-	n := float64(x.users(word))
+// telling is the idf of a word that so many of so many documents have.
+func telling(users, documents int) float32 {
+	n := float64(users)
 	return float32(math.Log(1 + (float64(documents)-n+.5)/(n+.5)))
 }
 

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Query is what is looked for.
@@ -86,8 +89,15 @@ func (x *Index) Search(q Query) Result { return x.search(q, defaultTuning()) }
 // search costs grows faster than its text.
 const MaxQuery = 8 << 10
 
-// beginning is what of a text is looked for.
-func beginning(text string) string { return upTo(MaxQuery, text) }
+// beginning is what of a text is looked for. Letters of full or half width, as
+// Japanese keyboards write them, are the usual ones.
+func beginning(text string) string {
+	text = upTo(MaxQuery, text)
+	if strings.ContainsFunc(text, func(r rune) bool { return r >= '\uFF00' && (unicode.IsLetter(r) || unicode.IsDigit(r)) }) {
+		return norm.NFKC.String(strings.NewReplacer("，", "、", "；", "、").Replace(text)) // commas go on separating
+	}
+	return text
+}
 
 func (x *Index) search(q Query, t tuning) Result {
 	q.Text, q.About = beginning(q.Text), beginning(q.About)

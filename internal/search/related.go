@@ -15,6 +15,7 @@ list show enumerate display browse view
 find search lookup query discover locate seek
 create make generate build produce compose new
 add insert append write put attach
+add create
 delete remove erase clear drop discard
 update edit modify change set replace adjust
 send post publish deliver submit forward
@@ -55,7 +56,7 @@ song music track audio
 date time
 weather forecast
 translate language
-sum total
+sum total add addition plus
 error fault exception
 log history
 `)

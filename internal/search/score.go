@@ -136,14 +136,16 @@ func (s *scorer) having(i *idea) []entry {
 	if i.found != nil {
 		return i.found
 	}
-	if i.parts != nil {
-		i.found = s.both(i.parts[0], i.parts[1])
-		return i.found
-	}
 	s.touched = s.touched[:0]
 	s.sum(i.number, 1)
 	for _, o := range i.others {
 		s.sum(o.number, o.weight)
+	}
+	for _, e := range i.written {
+		if s.frequency[e.document] == 0 {
+			s.touched = append(s.touched, e.document)
+		}
+		s.frequency[e.document] = max(s.frequency[e.document], e.amount)
 	}
 	from := len(s.found)
 	for _, document := range s.touched {
@@ -161,19 +163,25 @@ func (s *scorer) having(i *idea) []entry {
 // saturated is what an amount of a word counts.
 func (s *scorer) saturated(f float32) float32 { return f * (s.saturation + 1) / (s.saturation + f) }
 
-// both are the documents that have two words, as if they were one.
-func (s *scorer) both(a, b uint32) []entry {
-	found := []entry{}
-	for _, e := range s.x.having(a) {
-		s.frequency[e.document] = e.amount
-	}
-	for _, e := range s.x.having(b) {
-		if f := s.frequency[e.document]; f > 0 {
-			found = append(found, entry{e.document, (s.saturated(f) + s.saturated(e.amount)) / 2})
+// all are the documents that have all of some words, as if these were one.
+func (s *scorer) all(words []uint32) []entry {
+	var found []entry
+	for n, w := range words {
+		had := found
+		for _, e := range had {
+			s.frequency[e.document] = e.amount
 		}
-	}
-	for _, e := range s.x.having(a) {
-		s.frequency[e.document] = 0
+		found = nil
+		for _, e := range s.x.having(w) {
+			if n == 0 {
+				found = append(found, e)
+			} else if f := s.frequency[e.document]; f > 0 {
+				found = append(found, entry{e.document, min(f, e.amount)})
+			}
+		}
+		for _, e := range had {
+			s.frequency[e.document] = 0
+		}
 	}
 	return found
 }
@@ -200,7 +208,7 @@ func (s *scorer) confidence(best Hit, whole []term) float32 {
 	}
 	var here, there, mass float32
 	for _, q := range whole {
-		idf := s.x.telling(q.number, larger)
+		idf := telling(q.users, larger)
 		mass += q.weight * idf
 		if q.trust < 1 {
 			continue // a guess

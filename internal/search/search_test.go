@@ -94,6 +94,7 @@ func TestSearch(t *testing.T) {
 		"read a file": "fs.read",
 		"show me what stands in /srv/example/todo.md": "fs.read",
 		"read_file":                       "fs.read",
+		"ｒｅａｄ＿ｆｉｌｅ":                       "fs.read", // full width
 		"use list_directory please":       "fs.dir",
 		"which files are in that folder":  "fs.dir",
 		"will it rain in Kyoto tomorrow":  "w.later", // by its example

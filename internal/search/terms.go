@@ -1,11 +1,6 @@
 package search
 
-import (
-	"slices"
-	"strings"
-
-	"genkan/internal/search/glossary"
-)
+import "slices"
 
 // term is a word of a query, and what it weighs there.
 type term struct {
@@ -16,12 +11,16 @@ type term struct {
 // idea is a word with those that stand for it where a tool says it otherwise. The
 // parts of a query share their ideas with the whole.
 type idea struct {
-	text   string
-	number uint32
+	// text is the word, and shown what hits show of it if that differs.
+	text, shown string
+	number      uint32
+	// users is how many documents have it.
+	users  int
 	idf    float32
 	others []other
-	// parts are two words that it was written together of: it is what has both.
-	parts []uint32
+	// written are the documents that write it in other ways: as two words instead of
+	// one, or in Japanese. They are not counted twice.
+	written []entry
 	// trust is how much what has it counts; less than 1 if it is a guess.
 	trust float32
 	// found are the documents that have it; nil as long as nobody looked.
@@ -42,7 +41,14 @@ func (i *idea) as(number uint32, weight float32) {
 }
 
 func (s *scorer) newIdea(word string) *idea {
-	return &idea{trust: 1, text: word, number: s.x.words.number(word), idf: s.x.idf(word)}
+	i := &idea{trust: 1, text: word, number: s.x.words.number(word)}
+	s.weigh(i, s.x.users(i.number))
+	return i
+}
+
+// weigh tells how many documents have the idea, and so how telling it is.
+func (s *scorer) weigh(i *idea, users int) {
+	i.users, i.idf = users, telling(users, s.x.count)
 }
 
 // idea is what is known of a word of the query.
@@ -79,11 +85,10 @@ func (s *scorer) guess(i *idea) {
 	}
 	s.compared++
 	used := func(number uint32) bool { return s.x.users(number) > 0 }
-	if i.parts = s.x.words.parted(i.text, used); i.parts != nil {
-		if len(s.having(i)) > 0 {
+	if parts := s.x.words.parted(i.text, used); parts != nil {
+		if i.written = s.all(parts); len(i.written) > 0 {
 			return
 		}
-		i.parts, i.found = nil, nil
 	}
 	for _, l := range s.x.words.alike(i.text, s.likest, kept, used) {
 		i.as(l.number, l.part)
@@ -99,7 +104,8 @@ func (s *scorer) guess(i *idea) {
 func (s *scorer) hints(text string) []term {
 	list := s.terms(text)
 	for n, q := range list {
-		i := &idea{text: q.text, number: q.number, idf: q.idf, others: slices.Clone(q.others), parts: q.parts, trust: q.trust}
+		i := new(*q.idea)
+		i.others, i.found = slices.Clone(i.others), nil
 		i.as(s.x.words.number(serverMark+q.text), 1)
 		if list[n].idea = i; i.trust < 1 {
 			s.guesses = append(s.guesses, i)
@@ -111,67 +117,31 @@ func (s *scorer) hints(text string) []term {
 // nobodys reports whether no document has the word itself.
 func (s *scorer) nobodys(i *idea) bool { return s.x.users(i.number) == 0 }
 
-// terms are the words of a text with what they weigh.
+// terms are the words of a text with what they weigh. Japanese words stand for what
+// they mean.
 func (s *scorer) terms(text string) []term {
 	var list []term
-	each(text, func(w string) {
+	rest, japanese := s.japanese(text)
+	each(rest, func(w string) {
 		i := s.idea(w)
-		if at := slices.IndexFunc(list, func(q term) bool { return q.idea == i }); at >= 0 {
-			list[at].weight = min(list[at].weight+.5, 2)
-			return
+		if len(japanese) > 0 && s.nobodys(i) && !ascii(w) {
+			return // no words: pairs of characters
 		}
-		list = append(list, term{i, 1})
+		list = with(list, i)
 	})
-	return s.glossed(text, list)
-}
-
-// glossed adds what the Japanese words of a text mean. What of its characters no
-// document has is left out then: it was said in other words.
-func (s *scorer) glossed(text string, list []term) []term {
-	if s.noGlossary {
-		return list
-	}
-	all := glossary.Meanings(text)
-	if len(all) == 0 {
-		return list
-	}
-	list = slices.DeleteFunc(list, func(q term) bool { return s.nobodys(q.idea) && !ascii(q.text) })
-	for _, meanings := range all {
-		if i := s.meant(meanings); i != nil {
-			list = append(list, term{i, 1})
-		}
+	for _, i := range japanese {
+		list = with(list, i)
 	}
 	return list
 }
 
-// meant is what a Japanese word means: the first of its meanings that any
-// document has, for which the others and their kindred stand.
-func (s *scorer) meant(meanings []string) *idea {
-	key := strings.Join(meanings, "/") + "/" // no word has that
-	if known, ok := s.ideas[key]; ok {
-		return known
+// with adds an idea to terms. One that is said twice counts more.
+func with(list []term, i *idea) []term {
+	if at := slices.IndexFunc(list, func(q term) bool { return q.idea == i }); at >= 0 {
+		list[at].weight = min(list[at].weight+.5, 2)
+		return list
 	}
-	var i *idea
-	weight := float32(1)
-	for _, m := range meanings {
-		each(m, func(w string) {
-			switch meaning := s.newIdea(w); {
-			case s.nobodys(meaning):
-			case i == nil:
-				i = meaning
-			default:
-				weight *= s.meaning
-				i.as(meaning.number, weight)
-			}
-			if i != nil {
-				for _, k := range kindred[w] {
-					i.as(s.x.words.number(k), weight*s.related)
-				}
-			}
-		})
-	}
-	s.ideas[key] = i
-	return i
+	return append(list, term{i, 1})
 }
 
 func massOf(terms []term) float32 {

@@ -205,7 +205,7 @@ func filesOfClient(env clients.Environment, name string) ([]clients.File, error)
 		paths = append(paths, f.Path)
 	}
 	if len(files) == 0 {
-		return nil, gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; looked for %s", known.Title, strings.Join(paths, ", "))
+		return nil, gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; looked for %s", known.Title, gateway.Names(paths))
 	}
 	return files, nil
 }

@@ -37,6 +37,9 @@ type ClientFile struct {
 	Servers, Connected int
 	// Knowledge is set if one of the entries has the knowledge base.
 	Knowledge bool
+	// Names are the servers of genkan that single entries name. Such an entry fails
+	// once its server is gone.
+	Names []string
 	// Err says why the file cannot be read.
 	Err error
 }
@@ -68,6 +71,7 @@ func (s *Setup) Connections(_ context.Context, folder string) (Connections, erro
 				imported, err := clients.Read(f)
 				file.Servers, file.Connected, file.Err = len(imported.Servers)+len(imported.Own), len(imported.Own), err
 				file.Knowledge = slices.ContainsFunc(imported.Leads, clients.Lead.HasKnowledge)
+				file.Names = s.named(imported.Leads)
 			}
 			one.Files = append(one.Files, file)
 		}
@@ -75,6 +79,27 @@ func (s *Setup) Connections(_ context.Context, folder string) (Connections, erro
 	}
 	out.Changes, out.Unreadable, err = s.Backups().List()
 	return out, err
+}
+
+// named returns the servers that entries for this data directory name, each once.
+func (s *Setup) named(leads []clients.Lead) (names []string) {
+	for _, l := range leads {
+		if l.Disabled || l.DataDir != "" && !isSameFolder(l.DataDir, s.opt.DataDir) {
+			continue
+		}
+		for _, name := range l.Servers {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+func isSameFolder(a, b string) bool {
+	one, err := filepath.Abs(a)
+	other, err2 := filepath.Abs(b)
+	return err == nil && err2 == nil && one == other
 }
 
 // UndoRequest says what to undo.

@@ -148,9 +148,9 @@ func TestBackupHasWorkflows(t *testing.T) {
 		}
 	}
 	for version := range 3 {
-		must(store.PutWorkflow(t.Context(), &workflow.Definition{ID: "w", Version: version + 1}, ""))
+		must(store.PutWorkflow(t.Context(), &workflow.Definition{ID: "w", Version: version + 1}, "", 0))
 	}
-	must(store.RunWorkflow(t.Context(), "w", 2))
+	must(store.RunWorkflow(t.Context(), "w", 2, 0))
 	must(store.PutTest(t.Context(), "w", workflow.Test{ID: "t"}))
 	must(store.PutModule(t.Context(), workflow.Module{ID: "m", Version: 1}))
 	into := filepath.Join(t.TempDir(), "copy.db")

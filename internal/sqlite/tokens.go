@@ -73,7 +73,7 @@ func (s *Store) RevokeToken(ctx context.Context, name string) error {
 		if n, err := removed.RowsAffected(); err != nil || n == 1 {
 			return err
 		}
-		return gateway.Errorf(gateway.CodeNotFound, "there is no token named %q: \"genkan tokens list\" shows all", name)
+		return gateway.Errorf(gateway.CodeNotFound, "there is no token named %q: `genkan tokens list` shows all", name)
 	})
 }
 

@@ -12,14 +12,14 @@ import (
 // Workflows returns the newest version of each workflow.
 func (s *Store) Workflows(ctx context.Context) ([]workflow.Stored, error) {
 	return many(ctx, s, "list workflows", scanWorkflow, `
-		SELECT running, definition FROM workflows JOIN workflow_versions ON workflow = id
+		SELECT running, ran, draft, definition FROM workflows JOIN workflow_versions ON workflow = id
 		WHERE version = (SELECT max(version) FROM workflow_versions WHERE workflow = id) ORDER BY id`)
 }
 
 // Workflow returns a version of a workflow; 0 is the newest.
 func (s *Store) Workflow(ctx context.Context, id string, version int) (workflow.Stored, error) {
 	all, err := many(ctx, s, "read a workflow", scanWorkflow, `
-		SELECT running, definition FROM workflows JOIN workflow_versions ON workflow = id
+		SELECT running, ran, draft, definition FROM workflows JOIN workflow_versions ON workflow = id
 		WHERE id = ?1 AND (?2 = 0 OR version = ?2) ORDER BY version DESC LIMIT 1`, id, version)
 	if err == nil && len(all) == 0 {
 		err = workflow.NoWorkflow(id, version)
@@ -36,9 +36,9 @@ func (s *Store) Versions(ctx context.Context, id string) ([]*workflow.Definition
 		"SELECT definition FROM workflow_versions WHERE workflow = ? ORDER BY version DESC", id)
 }
 
-// PutWorkflow adds the next version of a workflow, in place of the step before of the same
-// draft.
-func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition, draft string) error {
+// PutWorkflow adds the next version of a workflow, or saves the newest again, which is a
+// step of the same draft.
+func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition, draft string, base workflow.Millis) error {
 	raw, err := d.MarshalJSON()
 	if err != nil {
 		return explain("save a workflow", err)
@@ -47,29 +47,38 @@ func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition, draft s
 		if _, err := tx.ExecContext(ctx, "INSERT INTO workflows (id, running) VALUES (?, 0) ON CONFLICT DO NOTHING", d.ID); err != nil {
 			return err
 		}
-		err := affect(ctx, tx, workflow.ChangedMeanwhile(d.ID, d.Version), `
-			INSERT INTO workflow_versions (workflow, version, definition, draft) SELECT ?1, ?2, ?3, ?4
-			WHERE ?2 = 1 + (SELECT coalesce(max(version), 0) FROM workflow_versions WHERE workflow = ?1)`,
-			d.ID, d.Version, string(raw), draft)
-		if err != nil || draft == "" {
+		var newest int
+		var at workflow.Millis
+		var was string
+		err := tx.QueryRowContext(ctx, `
+			SELECT version, definition ->> 'updatedAt', draft FROM workflow_versions WHERE workflow = ? ORDER BY version DESC LIMIT 1`, d.ID).Scan(&newest, &at, &was)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "DELETE FROM workflow_versions WHERE workflow = ? AND version = ? AND draft = ?", d.ID, d.Version-1, draft)
+		again := d.Version == newest && draft != "" && draft == was
+		if at != base || d.Version != newest+1 && !again {
+			return workflow.ChangedMeanwhile(d.ID, d.Version)
+		}
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO workflow_versions (workflow, version, definition, draft) VALUES (?, ?, ?, ?)
+			ON CONFLICT (workflow, version) DO UPDATE SET definition = excluded.definition`,
+			d.ID, d.Version, string(raw), draft)
 		return err
 	})
 }
 
 // RunWorkflow says which version runs; 0 is none.
-func (s *Store) RunWorkflow(ctx context.Context, id string, version int) error {
+func (s *Store) RunWorkflow(ctx context.Context, id string, version int, at workflow.Millis) error {
 	return s.write(ctx, "enable a workflow", func(tx *sql.Tx) error {
 		err := affect(ctx, tx, workflow.NoWorkflow(id, version), `
-			UPDATE workflows SET running = ?2 WHERE id = ?1
+			UPDATE workflows SET running = ?2, ran = coalesce(nullif(?2, 0), ran) WHERE id = ?1
 			AND (?2 = 0 OR EXISTS (SELECT 1 FROM workflow_versions WHERE workflow = ?1 AND version = ?2))`, id, version)
-		if err != nil {
+		if err != nil || version == 0 {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE workflow_versions SET draft = '' WHERE workflow = ? AND version = ? AND draft <> ''", id, version)
-		return err
+		return affect(ctx, tx, workflow.SavedAgain(id, version), `
+			UPDATE workflow_versions SET draft = '' WHERE workflow = ?1 AND version = ?2
+			AND (?3 = 0 OR definition ->> 'updatedAt' = ?3)`, id, version, at)
 	})
 }
 
@@ -198,7 +207,7 @@ func many[T any](ctx context.Context, s *Store, what string, scan func(*sql.Rows
 
 func scanWorkflow(rows *sql.Rows) (s workflow.Stored, err error) {
 	var raw []byte
-	err = rows.Scan(&s.Running, &raw)
+	err = rows.Scan(&s.Running, &s.Ran, &s.Draft, &raw)
 	s.Definition = &workflow.Definition{}
 	return s, errors.Join(err, json.Unmarshal(raw, s.Definition))
 }

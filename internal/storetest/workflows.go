@@ -52,6 +52,8 @@ func testWorkflowSwitch(t *testing.T, s Stores) {
 	}
 }
 
+const newWorkflowAt = 2
+
 // newWorkflow is a definition with keys that only an editor knows.
 func newWorkflow(t testing.TB, id string, version int, script string) *workflow.Definition {
 	t.Helper()
@@ -59,7 +61,7 @@ func newWorkflow(t testing.TB, id string, version int, script string) *workflow.
 	must(t, err)
 	d, err := workflow.Parse([]byte(`{"name":"名前 <&>","workflowType":"tools/call","nodes":[
 		{"id":"hook","type":"hook","position":{"x":1.50},"data":{"hook":{"script":` + string(quoted) + `,"big":1234567890123456789}}}],
-		"edges":[{"source":"start","target":"hook","sourceHandle":"out","animated":true}],"createdAt":1,"updatedAt":2,
+		"edges":[{"source":"start","target":"hook","sourceHandle":"out","animated":true}],"createdAt":1,"updatedAt":` + strconv.Itoa(newWorkflowAt) + `,
 		"vars":{"key":"${secret:KEY}"},"match":{"tools":["!*__x"]},"viewport":{"zoom":1e2}}`))
 	must(t, err)
 	d.ID, d.Version = id, version
@@ -68,7 +70,15 @@ func newWorkflow(t testing.TB, id string, version int, script string) *workflow.
 
 func putWorkflow(t testing.TB, s Stores, d *workflow.Definition) {
 	t.Helper()
-	must(t, s.Workflows.PutWorkflow(t.Context(), d, ""))
+	must(t, s.Workflows.PutWorkflow(t.Context(), d, "", savedBefore(d.Version)))
+}
+
+// savedBefore is when newWorkflow says that the version before was saved.
+func savedBefore(version int) workflow.Millis {
+	if version == 1 {
+		return 0
+	}
+	return newWorkflowAt
 }
 
 // wantWorkflows compares what is stored with definitions and the versions that run.
@@ -102,7 +112,7 @@ func testWorkflows(t *testing.T, s Stores) {
 	putWorkflow(t, s, b)
 	putWorkflow(t, s, a)
 	wantWorkflows(t, s, []int{0, 0}, a, b)
-	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 1))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 1, 0))
 	b2 := newWorkflow(t, "b", 2, "two")
 	putWorkflow(t, s, b2)
 	for _, handle := range []Stores{s, s.Another(t)} {
@@ -116,14 +126,15 @@ func testWorkflows(t *testing.T, s Stores) {
 			}
 		}
 	}
-	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2))
-	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2, 0))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2, 0))
 	wantWorkflows(t, s, []int{0, 2}, a, b2)
-	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 0))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 0, 0))
 	wantWorkflows(t, s, []int{0, 0}, a, b2)
+	wantRan(t, s, 0, 2)
 
 	// A workflow is deleted with its versions, and one with its id begins anew.
-	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "b", 2, 0))
 	must(t, s.Workflows.DeleteWorkflow(t.Context(), "b"))
 	wantWorkflows(t, s, []int{0}, a)
 	versions, err := s.Workflows.Versions(t.Context(), "b")
@@ -131,17 +142,30 @@ func testWorkflows(t *testing.T, s Stores) {
 	if len(versions) != 0 {
 		t.Errorf("%d versions are left", len(versions))
 	}
-	wantCode(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "b", 3, ""), ""), gateway.CodeConflict)
+	wantCode(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "b", 3, ""), "", savedBefore(3)), gateway.CodeConflict)
 	putWorkflow(t, s, b)
 	wantWorkflows(t, s, []int{0, 0}, a, b)
+	wantRan(t, s, 0, 0)
+}
+
+// wantRan checks which version of each workflow was enabled last.
+func wantRan(t *testing.T, s Stores, want ...int) {
+	t.Helper()
+	all, err := s.Another(t).Workflows.Workflows(t.Context())
+	must(t, err)
+	var got []int
+	for _, one := range all {
+		got = append(got, one.Ran)
+	}
+	wantEqual(t, got, want)
 }
 
 func testWorkflowMissing(t *testing.T, s Stores) {
 	putWorkflow(t, s, newWorkflow(t, "w", 1, ""))
 	w := s.Workflows
 	for name, err := range map[string]error{
-		"run":              w.RunWorkflow(t.Context(), "none", 0),
-		"run a version":    w.RunWorkflow(t.Context(), "w", 2),
+		"run":              w.RunWorkflow(t.Context(), "none", 0, 0),
+		"run a version":    w.RunWorkflow(t.Context(), "w", 2, 0),
 		"delete":           w.DeleteWorkflow(t.Context(), "none"),
 		"put a test":       w.PutTest(t.Context(), "none", workflow.Test{ID: "t"}),
 		"delete a test":    w.DeleteTest(t.Context(), "w", "none"),
@@ -159,10 +183,10 @@ func testWorkflowMissing(t *testing.T, s Stores) {
 		}
 	}
 	for _, version := range []int{0, 1, 3, -1} {
-		wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "w", version, ""), ""), gateway.CodeConflict)
+		wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "w", version, ""), "", savedBefore(version)), gateway.CodeConflict)
 		wantCode(t, w.PutModule(t.Context(), workflow.Module{ID: "m", Version: version + version%2}), gateway.CodeConflict)
 	}
-	wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "new", 2, ""), ""), gateway.CodeConflict)
+	wantCode(t, w.PutWorkflow(t.Context(), newWorkflow(t, "new", 2, ""), "", savedBefore(2)), gateway.CodeConflict)
 	wantWorkflows(t, s, []int{0}, newWorkflow(t, "w", 1, "")) // nothing is left of what was refused
 	_, err := w.Workflows(canceled(t))
 	wantCode(t, err, gateway.CodeCanceled)
@@ -186,7 +210,7 @@ func testWorkflowNames(t *testing.T, s Stores) {
 		tests, err := s.Workflows.Tests(t.Context(), name)
 		must(t, err)
 		wantEqual(t, tests, []workflow.Test{{ID: name, Name: name}})
-		must(t, s.Workflows.RunWorkflow(t.Context(), name, 1))
+		must(t, s.Workflows.RunWorkflow(t.Context(), name, 1, 0))
 		must(t, s.Workflows.DeleteTest(t.Context(), name, name))
 		must(t, s.Workflows.DeleteWorkflow(t.Context(), name))
 		m, err := s.Workflows.Module(t.Context(), name, 0)
@@ -215,12 +239,26 @@ func testWorkflowVersions(t *testing.T, s Stores) {
 	}
 }
 
-// testWorkflowDrafts: a step of a draft takes the place of the one before, unless that has
-// been run, and its number is never given again.
+// testWorkflowDrafts: a step of a draft takes the place of the one before, under its number,
+// unless that has been run.
 func testWorkflowDrafts(t *testing.T, s Stores) {
+	now := workflow.Millis(0)
+	save := func(version int, draft string, base workflow.Millis) error {
+		d := newWorkflow(t, "w", version, draft)
+		d.UpdatedAt = now + 1
+		err := s.Workflows.PutWorkflow(t.Context(), d, draft, base)
+		if err == nil {
+			now++
+		}
+		return err
+	}
 	step := func(version int, draft string) {
 		t.Helper()
-		must(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "w", version, draft), draft))
+		must(t, save(version, draft, now))
+		got, err := s.Another(t).Workflows.Workflow(t.Context(), "w", 0)
+		must(t, err)
+		wantEqual(t, got.Base(), workflow.Base{Version: version, At: now})
+		wantEqual(t, got.Draft, draft)
 	}
 	want := func(versions ...int) {
 		t.Helper()
@@ -235,30 +273,35 @@ func testWorkflowDrafts(t *testing.T, s Stores) {
 	step(1, "")
 	step(2, "")
 	step(3, "a")
+	step(3, "a")
+	step(3, "a")
 	want(3, 2, 1)
-	step(4, "a")
-	step(5, "a")
-	want(5, 2, 1)
+	step(4, "b")
+	step(5, "")
 	step(6, "b")
-	step(7, "")
-	step(8, "b")
-	want(8, 7, 6, 5, 2, 1)
-	wantCode(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "w", 8, ""), "b"), gateway.CodeConflict)
-	wantCode(t, s.Workflows.RunWorkflow(t.Context(), "w", 4), gateway.CodeNotFound)
-	wantCode(t, second(s.Workflows.Workflow(t.Context(), "w", 4)), gateway.CodeNotFound)
+	want(6, 5, 4, 3, 2, 1)
+
+	// Another draft, none, an old version, and what somebody else has saved again stay.
+	wantCode(t, save(6, "a", now), gateway.CodeConflict)
+	wantCode(t, save(6, "", now), gateway.CodeConflict)
+	wantCode(t, save(4, "b", now), gateway.CodeConflict)
+	wantCode(t, save(8, "b", now), gateway.CodeConflict)
+	wantCode(t, save(6, "b", now-1), gateway.CodeConflict)
+	wantCode(t, save(7, "b", now-1), gateway.CodeConflict)
+	wantCode(t, s.Workflows.RunWorkflow(t.Context(), "w", 6, now-1), gateway.CodeConflict)
+	wantRan(t, s, 0)
 
 	// A version that has been run stays, also after another is run, or none.
-	must(t, s.Workflows.RunWorkflow(t.Context(), "w", 8))
-	must(t, s.Workflows.RunWorkflow(t.Context(), "w", 0))
-	step(9, "b")
-	step(10, "b")
-	want(10, 8, 7, 6, 5, 2, 1)
-	wantWorkflows(t, s, []int{0}, newWorkflow(t, "w", 10, "b"))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "w", 6, now))
+	must(t, s.Workflows.RunWorkflow(t.Context(), "w", 0, 0))
+	wantCode(t, save(6, "b", now), gateway.CodeConflict)
+	step(7, "b")
+	step(7, "b")
+	want(7, 6, 5, 4, 3, 2, 1)
 
 	// Drafts of another workflow are others.
-	must(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "v", 1, ""), "b"))
-	step(11, "b")
-	want(11, 8, 7, 6, 5, 2, 1)
+	must(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "v", 1, ""), "b", 0))
+	step(7, "b")
 	must(t, s.Workflows.DeleteWorkflow(t.Context(), "v"))
 }
 
@@ -314,7 +357,7 @@ func testWorkflowsAtOnce(t *testing.T, one Stores) {
 		for version := 1; version <= rounds; version++ {
 			d := newWorkflow(t, "w", version, strconv.Itoa(id))
 			err := errors.Join(
-				count(&won, s.Workflows.PutWorkflow(t.Context(), d, "")),
+				count(&won, s.Workflows.PutWorkflow(t.Context(), d, "", savedBefore(version))),
 				count(&modules, s.Workflows.PutModule(t.Context(), workflow.Module{ID: "m", Version: version})),
 			)
 			if err != nil {
@@ -384,10 +427,10 @@ func testWorkflowSequence(t *testing.T, s Stores) {
 		changes bool
 		do      func() error
 	}{
-		{true, func() error { return w.PutWorkflow(ctx, newWorkflow(t, "w", 1, ""), "") }},
-		{false, func() error { _ = w.PutWorkflow(ctx, newWorkflow(t, "w", 1, ""), ""); return nil }},
-		{true, func() error { return w.RunWorkflow(ctx, "w", 1) }},
-		{false, func() error { _ = w.RunWorkflow(ctx, "w", 2); return nil }},
+		{true, func() error { return w.PutWorkflow(ctx, newWorkflow(t, "w", 1, ""), "", savedBefore(1)) }},
+		{false, func() error { _ = w.PutWorkflow(ctx, newWorkflow(t, "w", 1, ""), "", savedBefore(1)); return nil }},
+		{true, func() error { return w.RunWorkflow(ctx, "w", 1, 0) }},
+		{false, func() error { _ = w.RunWorkflow(ctx, "w", 2, 0); return nil }},
 		{true, func() error { return w.PutTest(ctx, "w", workflow.Test{ID: "t"}) }},
 		{true, func() error { return w.DeleteTest(ctx, "w", "t") }},
 		{false, func() error { _ = w.DeleteTest(ctx, "w", "t"); return nil }},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
@@ -64,7 +63,7 @@ func (v *Views) Absent(view gateway.View, name string) (why gateway.Text, near s
 func (v *Views) AbsentServer(view gateway.View, name string) gateway.Text {
 	names := v.ServerNames(view)
 	if !slices.Contains(names, name) {
-		return gateway.Textf("there is no server %q here; the connected servers are %s", gateway.Short(name), strings.Join(names, ", "))
+		return gateway.Textf("there is no server %q here; the connected servers are %s", gateway.Short(name), gateway.Names(names))
 	}
 	for i := range v.opt.Mounts {
 		s := v.opt.Mounts[i].Source

@@ -354,6 +354,20 @@ func TestReadingOnThePagesIsNotInTheHistory(t *testing.T) {
 	}
 }
 
+// A person who has searched may run a tool that they opened elsewhere. Only a run that says
+// which search led to its tool teaches.
+func TestBrowsingTeachesNothing(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, t.TempDir(), "")
+	b := h.signedIn()
+	const learned = "/v1/search/learned"
+	b.fetch(http.MethodPost, "/v1/tools/search", `{"query":"tags of items"}`).want(t, 200, "get_tags")
+	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_tags"}`).want(t, 200)
+	b.fetch(http.MethodGet, learned, "").want(t, 200, `"lessons":[]`)
+	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_tags","options":{"query":"tags of items"}}`).want(t, 200)
+	b.fetch(http.MethodGet, learned, "").want(t, 200, `"tool":"get_tags"`)
+}
+
 // What an administrator reads and edits on the pages passes no workflow: a workflow that
 // takes numbers out of answers would have the person save an item without them. It
 // teaches searches nothing either. Agents, tools that a person runs, and pages of other
@@ -392,8 +406,6 @@ func TestPagesReadAndEditWhatIsThere(t *testing.T) {
 	b.fetch(http.MethodPost, "/v1/tools/search", `{"query":"list every tag","limit":20}`).want(t, 200, "get_tags")
 	b.fetch(http.MethodGet, "/v1/tags", "").want(t, 200, "people")
 	b.fetch(http.MethodGet, "/v1/search/learned?all=true", "").want(t, 200, `"lessons":[]`)
-	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_tags"}`).want(t, 200)
-	b.fetch(http.MethodGet, "/v1/search/learned?all=true", "").want(t, 200, `"tool":"get_tags"`)
 }
 
 // A person who has signed in lately knows where the page is. A client with a token is not

@@ -205,16 +205,57 @@ func Parse(raw []byte) (*Definition, error) {
 	if err == nil && !utf8.Valid(raw) {
 		err = errNotUTF8
 	}
+	if json.Valid(raw) && isN8n(raw) {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "this is a workflow of n8n, not of genkan. Import it in n8n; if that is connected to genkan, its tools run it")
+	}
 	if err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "this is not a workflow: %s. A workflow is a JSON object with id, name, workflowType, nodes and edges", Values: []any{err}}
+		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "this is not a workflow: %s. A workflow is a JSON object with id, name, workflowType, nodes and edges", Values: []any{unreadable(raw, err)}}
 	}
 	return d, nil
+}
+
+// isN8n reports whether a JSON value is a workflow of n8n, which has nodes like those here
+// and connections in place of edges.
+func isN8n(raw []byte) (found bool) {
+	if !bytes.HasPrefix(jsonrpc.Lookup(raw, "connections"), []byte("{")) {
+		return false
+	}
+	_ = jsonrpc.Elements(jsonrpc.Lookup(raw, "nodes"), func(node []byte) bool {
+		found = strings.Contains(jsonrpc.LookupText(node, "type"), "n8n") || jsonrpc.Lookup(node, "typeVersion") != nil
+		return !found
+	})
+	return found
+}
+
+// unreadable says why JSON is no definition, by the names of JSON.
+func unreadable(raw []byte, err error) any {
+	if json.Valid(raw) {
+		if is := jsonrpc.TypeOf(bytes.TrimSpace(raw)); is != "object" {
+			return gateway.Textf("it is %s", gateway.TypeName(is))
+		}
+	}
+	var kind *json.UnmarshalTypeError
+	if errors.As(err, &kind) && kind.Field != "" {
+		value, _, _ := strings.Cut(kind.Value, " ") // of a number, the number follows
+		if value == "bool" {
+			value = "boolean"
+		}
+		return gateway.Textf("%s cannot be or contain %s", kind.Field, gateway.TypeName(value))
+	}
+	return err
 }
 
 // UnmarshalJSON reads a definition and keeps unknown keys.
 func (d *Definition) UnmarshalJSON(raw []byte) error {
 	type plain Definition
-	return decodeOpen(raw, (*plain)(d), &d.rest)
+	err := decodeOpen(raw, (*plain)(d), &d.rest)
+	if d.Nodes == nil { // editors take a list that is not there for a mistake
+		d.Nodes = []Node{}
+	}
+	if d.Edges == nil {
+		d.Edges = []Edge{}
+	}
+	return err
 }
 
 // MarshalJSON writes a definition with its unknown keys.
@@ -293,7 +334,7 @@ func unknownKey(part string, rest members, t reflect.Type) error {
 	if len(rest) == 0 {
 		return nil
 	}
-	return gateway.Errorf(gateway.CodeInvalid, "%s has no key %q; its keys are %s", part, gateway.Short(rest[0].key), strings.Join(keysOf(t), ", "))
+	return gateway.Errorf(gateway.CodeInvalid, "%s has no key %q; its keys are %s", part, gateway.Short(rest[0].key), gateway.Names(keysOf(t)))
 }
 
 // members are the unknown keys of an object with their values, in their order.

@@ -236,6 +236,9 @@ func (r *Run) failed(err error) error {
 	node := matchWhen
 	if r.at != nil {
 		node = r.at.id
+		if n := r.workflow.node(node); n != nil {
+			node = n.called()
+		}
 	}
 	e := gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so this call was refused and not sent: %s. Tell the user, who can have the workflow mended", r.workflow.title(), node, r.workflow.reason(r.engine, err))
 	if r.called {

@@ -254,6 +254,11 @@ func TestConversations(t *testing.T) {
 				hook: throw new Error('no project')`,
 			want: `denied: workflow "w" failed at its node "hook", so this call was refused and not sent: line 1, column 1: Error: no project.`, outcome: OutcomeFailed, statuses: "error",
 		},
+		"a hook that throws is told by its label": {
+			flow: `start → hook → mcp → end
+				hook: {"hook":{"script":"throw new Error('x')","blocking":true},"label":"Redact mail"}`,
+			want: `denied: workflow "w" failed at its node "Redact mail", so this call was refused and not sent`, outcome: OutcomeFailed, statuses: "error",
+		},
 		"a hook that throws fails open where that is asked for": {
 			flow: `start → hook1 → hook2 → mcp → end
 				hook1: context.request.params.arguments.a = 1

@@ -471,19 +471,19 @@ func (f *Folder) Versions(ctx context.Context, id string) ([]*Definition, error)
 }
 
 // PutWorkflow adds a version, but not to the workflow of a file.
-func (f *Folder) PutWorkflow(ctx context.Context, d *Definition, draft string) error {
+func (f *Folder) PutWorkflow(ctx context.Context, d *Definition, draft string, base Millis) error {
 	if _, err := f.find(d.ID); err != nil {
 		return err
 	}
-	return f.Store.PutWorkflow(ctx, d, draft)
+	return f.Store.PutWorkflow(ctx, d, draft, base)
 }
 
 // RunWorkflow says which version runs. For the workflow of a file the file says it.
-func (f *Folder) RunWorkflow(ctx context.Context, id string, version int) error {
+func (f *Folder) RunWorkflow(ctx context.Context, id string, version int, at Millis) error {
 	if _, err := f.find(id); err != nil {
 		return err
 	}
-	return f.Store.RunWorkflow(ctx, id, version)
+	return f.Store.RunWorkflow(ctx, id, version, at)
 }
 
 // DeleteWorkflow removes a workflow that is not in a file.

@@ -125,7 +125,7 @@ func TestWorkflowsInFiles(t *testing.T) {
 		"save": saved, "roll back": rolled, "enable": f.Enable(ctx, "b", 0), "force": f.ForceEnable(ctx, "b", 0),
 		"disable": f.Disable(ctx, "b"), "delete": f.Delete(ctx, "b"),
 		"save a test": f.SaveTest(ctx, "b", Test{ID: "t"}), "delete a test": f.DeleteTest(ctx, "b", "t"),
-		"put": f.folder.PutWorkflow(ctx, &Definition{ID: "b", Version: 2}, ""),
+		"put": f.folder.PutWorkflow(ctx, &Definition{ID: "b", Version: 2}, "", 0),
 	} {
 		if e := gateway.AsError(err); e == nil || e.Code != gateway.CodeConflict || !strings.Contains(e.Text(), `workflow "b" is written in the file `+filepath.Join(f.path, "b.json")+" and") {
 			t.Errorf("%s: %v", name, err)

@@ -214,24 +214,24 @@ func splitReference(reference string) (id string, version int, ok bool) {
 func (l *Library) Save(ctx context.Context, d Definition, base int) (Stored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.save(ctx, d, base, "")
+	return l.save(ctx, d, Base{Version: base}, "")
 }
 
 // SaveDraft is Save for a step of a draft, such as an editor that saves while somebody
-// writes. If base is a step of the same draft and was never enabled, the new version takes
-// its place. Numbers grow with each step, so that a change to a former one is noticed.
-func (l *Library) SaveDraft(ctx context.Context, d Definition, base int, draft string) (Stored, error) {
+// writes. If base is a step of the same draft and was never enabled, this one takes its
+// place, under its number. A later time tells the two apart.
+func (l *Library) SaveDraft(ctx context.Context, d Definition, base Base, draft string) (Stored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.save(ctx, d, base, draft)
 }
 
-func (l *Library) save(ctx context.Context, d Definition, base int, draft string) (Stored, error) {
+func (l *Library) save(ctx context.Context, d Definition, base Base, draft string) (Stored, error) {
 	if !validID(d.ID) {
 		return Stored{}, wrongID(d.ID)
 	}
 	newest, err := l.store.Workflow(ctx, d.ID, 0)
-	now := Millis(l.clock().UnixMilli())
+	now, was := Millis(l.clock().UnixMilli()), Millis(0)
 	switch {
 	case isMissing(err):
 		if d.CreatedAt == 0 {
@@ -241,21 +241,27 @@ func (l *Library) save(ctx context.Context, d Definition, base int, draft string
 		return Stored{}, err
 	case newest.File != "":
 		return Stored{}, ownedByFile(d.ID, newest.File)
-	case newest.Version != base:
-		return Stored{}, gateway.Errorf(gateway.CodeConflict, "workflow %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change", d.ID, newest.Version, base)
+	case newest.Version != base.Version:
+		return Stored{}, gateway.Errorf(gateway.CodeConflict, "workflow %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change", d.ID, newest.Version, base.Version)
+	case !base.Is(&newest):
+		return Stored{}, SavedAgain(d.ID, newest.Version)
 	default:
-		d.CreatedAt, d.Version = newest.CreatedAt, newest.Version
+		was = newest.UpdatedAt
+		d.CreatedAt = newest.CreatedAt
 	}
-	if newest.Definition == nil {
-		d.Version = 0
+	d.Version = 1
+	if newest.Definition != nil {
+		d.Version = newest.Version + 1
+		if draft != "" && draft == newest.Draft {
+			d.Version = newest.Version
+		}
 	}
-	d.Version++
-	d.UpdatedAt, d.Enabled = now, false
-	if err := l.store.PutWorkflow(ctx, &d, draft); err != nil {
+	d.UpdatedAt, d.Enabled = max(now, was+1), false
+	if err := l.store.PutWorkflow(ctx, &d, draft, was); err != nil {
 		return Stored{}, err
 	}
 	l.tell(Change{What: ChangeStored, Workflow: d.ID, Version: d.Version})
-	return Stored{Definition: &d, Running: newest.Running}, nil
+	return Stored{Definition: &d, Running: newest.Running, Ran: newest.Ran, Draft: draft}, nil
 }
 
 // Enable makes a version of a workflow run; 0 is the newest. A version with problems is
@@ -277,7 +283,7 @@ func (l *Library) enable(ctx context.Context, id string, version int, force bool
 	case s.File != "":
 		return ownedByFile(id, s.File)
 	}
-	// A version does not change, and tests may take their time.
+	// Tests may take their time. RunWorkflow refuses a step of a draft that was saved again.
 	var failing []string
 	if force {
 		failing, err = l.failing(ctx, id, s.Version)
@@ -290,7 +296,7 @@ func (l *Library) enable(ctx context.Context, id string, version int, force bool
 	if problems := Validate(s.Definition, l.environment(ctx, Module{})); len(problems) > 0 {
 		return Invalid(s.ID, problems)
 	}
-	if err := l.store.RunWorkflow(ctx, id, s.Version); err != nil {
+	if err := l.store.RunWorkflow(ctx, id, s.Version, s.UpdatedAt); err != nil {
 		return err
 	}
 	if forced {
@@ -308,7 +314,7 @@ func (l *Library) mayRun(ctx context.Context, s Stored) error {
 	}
 	failing, err := l.failing(ctx, s.ID, s.Version)
 	if err == nil && len(failing) > 0 {
-		err = gateway.Errorf(gateway.CodeConflict, "workflow %q cannot be enabled: its version %d fails the tests %s; mend it or them, or enable it with force", s.ID, s.Version, strings.Join(failing, ", "))
+		err = gateway.Errorf(gateway.CodeConflict, "workflow %q cannot be enabled: its version %d fails the tests %s; mend it or them, or enable it with force", s.ID, s.Version, gateway.Names(failing))
 	}
 	return err
 }
@@ -332,7 +338,7 @@ func (l *Library) Validate(ctx context.Context, d *Definition) []Problem {
 func (l *Library) Disable(ctx context.Context, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.store.RunWorkflow(ctx, id, 0); err != nil {
+	if err := l.store.RunWorkflow(ctx, id, 0, 0); err != nil {
 		return err
 	}
 	_, err := l.load(ctx)
@@ -370,7 +376,7 @@ func (l *Library) restore(ctx context.Context, id string, version int) (Stored, 
 	if err != nil {
 		return Stored{}, err
 	}
-	return l.save(ctx, *old.Definition, newest.Version, "")
+	return l.save(ctx, *old.Definition, newest.Base(), "")
 }
 
 // Delete removes a workflow with all its versions.
@@ -436,7 +442,7 @@ func (l *Library) DeleteModule(ctx context.Context, id string) error {
 		return err
 	}
 	if len(users) > 0 {
-		return gateway.Errorf(gateway.CodeConflict, "hook module %q is used by %s; change or delete these workflows first", id, strings.Join(users, ", "))
+		return gateway.Errorf(gateway.CodeConflict, "hook module %q is used by %s; change or delete these workflows first", id, gateway.Names(users))
 	}
 	err = l.store.DeleteModule(ctx, id)
 	if err == nil {

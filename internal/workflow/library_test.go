@@ -85,14 +85,17 @@ func TestStepsOfDraftAreOneVersion(t *testing.T) {
 	t.Parallel()
 	l, _, _ := newLibrary(t)
 	ctx := context.Background()
-	base := 0
+	save := func(base Base, draft string) (Stored, error) {
+		return l.SaveDraft(ctx, *flow("w", "start → mcp → end"), base, draft)
+	}
+	var base Base
 	step := func(draft string) {
 		t.Helper()
-		s, err := l.SaveDraft(ctx, *flow("w", "start → mcp → end"), base, draft)
-		if err != nil || s.Version != base+1 {
-			t.Fatal(s.Version, err)
+		s, err := save(base, draft)
+		if err != nil || s.UpdatedAt <= base.At {
+			t.Fatal(s.UpdatedAt, err)
 		}
-		base = s.Version
+		base = s.Base()
 	}
 	want := func(want ...int) {
 		t.Helper()
@@ -105,25 +108,64 @@ func TestStepsOfDraftAreOneVersion(t *testing.T) {
 			t.Errorf("versions %v, %v; want %v", got, err, want)
 		}
 	}
-	for range 3 {
-		step("morning")
-	}
-	want(3)
-	_, err := l.SaveDraft(ctx, *flow("w", "start → mcp → end"), 2, "morning")
-	wantError(t, err, gateway.CodeConflict, "its version is 3, and this change was made to version 2")
-	if err := l.Enable(ctx, "w", 3); err != nil {
+	step("morning")
+	first := base
+	step("morning")
+	step("morning")
+	want(1)
+
+	// Whoever has read an earlier step is told, though the number is the same.
+	_, err := save(first, "morning")
+	wantError(t, err, gateway.CodeConflict, `workflow "w" was changed meanwhile: its version 1 was saved again`)
+	_, err = save(first, "")
+	wantError(t, err, gateway.CodeConflict, `workflow "w" was changed meanwhile: its version 1 was saved again`)
+	if err := l.Enable(ctx, "w", 1); err != nil {
 		t.Fatal(err)
 	}
 	step("morning")
 	step("morning")
-	want(5, 3) // what ran stays
+	want(2, 1) // what ran stays
 	step("evening")
 	step("evening")
-	want(7, 5, 3)
-	if s, err := l.Rollback(ctx, "w", 3); err != nil || s.Version != 8 {
+	want(3, 2, 1)
+	_, err = save(Base{Version: 2}, "evening")
+	wantError(t, err, gateway.CodeConflict, "its version is 3, and this change was made to version 2")
+	if s, err := l.Rollback(ctx, "w", 1); err != nil || s.Version != 4 {
 		t.Error(s.Version, err)
 	}
-	want(8, 7, 5, 3)
+	want(4, 3, 2, 1)
+}
+
+// TestEnableRefusesWhatWasSavedAgain: a step that takes the place of another one while the
+// tests of that run does not become active untested.
+func TestEnableRefusesWhatWasSavedAgain(t *testing.T) {
+	t.Parallel()
+	other, b, store := newLibrary(t)
+	ctx := context.Background()
+	s, err := other.SaveDraft(ctx, *flow("w", "start → mcp → end"), Base{}, "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := NewLibrary(&whileTested{store, func() {
+		if _, err := other.SaveDraft(ctx, *flow("w", "start → mcp → end"), s.Base(), "a"); err != nil {
+			t.Error(err)
+		}
+	}}, b.Engine, *testEnvironment, time.Now)
+	wantError(t, l.Enable(ctx, "w", 1), gateway.CodeConflict, "was saved again")
+	if now, err := store.Workflow(ctx, "w", 0); err != nil || now.Running != 0 || now.Version != 1 {
+		t.Error(now.Running, now.Version, err)
+	}
+}
+
+// whileTested does something when tests are read.
+type whileTested struct {
+	Store
+	do func()
+}
+
+func (w *whileTested) Tests(ctx context.Context, id string) ([]Test, error) {
+	w.do()
+	return w.Store.Tests(ctx, id)
 }
 
 func TestModulesAreReferenced(t *testing.T) {

@@ -83,6 +83,31 @@ func (m *Match) UnmatchedTools(names []string) (unmatched []string) {
 	return unmatched
 }
 
+// NoServers returns the patterns by which a match is for none of the servers; none if it
+// is for at least one. A server that lists nothing now counts.
+func (m *Match) NoServers(servers []string) []string {
+	var known []string
+	for _, server := range servers {
+		if patterns(m.Servers).match(server) {
+			known = append(known, server)
+		}
+	}
+	wanted := func(of []string) []string {
+		return slices.DeleteFunc(slices.Clone(of), func(one string) bool { return strings.HasPrefix(one, "!") })
+	}
+	if len(known) == 0 {
+		return wanted(m.Servers)
+	}
+	named := func(tool string) bool { // also by a pattern, and if the server is not said
+		server, _, said := strings.Cut(tool, "__")
+		return !said || slices.ContainsFunc(known, func(name string) bool { return glob(server, name) })
+	}
+	if tools := wanted(m.Tools); len(tools) > 0 && !slices.ContainsFunc(tools, named) {
+		return tools
+	}
+	return nil
+}
+
 // matchWhen stands for a node in what is said about the expression.
 const matchWhen = "match.when"
 

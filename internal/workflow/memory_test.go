@@ -22,6 +22,7 @@ type memory struct {
 	// drafts are those that versions are steps of.
 	drafts  map[*Definition]string
 	running map[string]int
+	ran     map[string]int
 	modules map[string][]Module
 	tests   map[string]map[string]Test
 	off     Switch
@@ -41,7 +42,7 @@ func (m *memory) PutSwitch(_ context.Context, s Switch) error {
 }
 
 func newMemory() *memory {
-	return &memory{workflows: map[string][]*Definition{}, drafts: map[*Definition]string{}, running: map[string]int{}, modules: map[string][]Module{}, tests: map[string]map[string]Test{}}
+	return &memory{workflows: map[string][]*Definition{}, drafts: map[*Definition]string{}, running: map[string]int{}, ran: map[string]int{}, modules: map[string][]Module{}, tests: map[string]map[string]Test{}}
 }
 
 func (m *memory) Workflows(ctx context.Context) (all []Stored, err error) {
@@ -52,7 +53,7 @@ func (m *memory) Workflows(ctx context.Context) (all []Stored, err error) {
 	defer m.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(m.workflows)) {
 		versions := m.workflows[id]
-		all = append(all, Stored{Definition: copied(versions[len(versions)-1]), Running: m.running[id]})
+		all = append(all, m.stored(versions[len(versions)-1]))
 	}
 	return all, nil
 }
@@ -85,7 +86,11 @@ func (m *memory) Workflow(_ context.Context, id string, n int) (Stored, error) {
 	if d == nil {
 		return Stored{}, NoWorkflow(id, n)
 	}
-	return Stored{Definition: copied(d), Running: m.running[id]}, nil
+	return m.stored(d), nil
+}
+
+func (m *memory) stored(d *Definition) Stored {
+	return Stored{Definition: copied(d), Running: m.running[d.ID], Ran: m.ran[d.ID], Draft: m.drafts[d]}
 }
 
 // find returns a version of a workflow, nil if there is none; 0 is the newest.
@@ -109,25 +114,26 @@ func (m *memory) Versions(_ context.Context, id string) (all []*Definition, err 
 	return all, nil
 }
 
-func (m *memory) PutWorkflow(_ context.Context, d *Definition, draft string) error {
+func (m *memory) PutWorkflow(_ context.Context, d *Definition, draft string, base Millis) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	all, next := m.workflows[d.ID], 1
+	all, newest := m.workflows[d.ID], &Definition{}
 	if n := len(all); n > 0 {
-		next = all[n-1].Version + 1
+		newest = all[n-1]
 	}
-	if d.Version != next {
+	again := d.Version == newest.Version && draft != "" && draft == m.drafts[newest]
+	if newest.UpdatedAt != base || d.Version != newest.Version+1 && !again {
 		return ChangedMeanwhile(d.ID, d.Version)
 	}
-	if n := len(all); n > 0 && draft != "" && m.drafts[all[n-1]] == draft {
-		all = all[:n-1]
+	if again {
+		all = all[:len(all)-1]
 	}
 	made := copied(d)
 	m.workflows[d.ID], m.drafts[made] = append(all, made), draft
 	return nil
 }
 
-func (m *memory) RunWorkflow(_ context.Context, id string, n int) error {
+func (m *memory) RunWorkflow(_ context.Context, id string, n int, at Millis) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d := m.find(id, n)
@@ -135,7 +141,11 @@ func (m *memory) RunWorkflow(_ context.Context, id string, n int) error {
 		return NoWorkflow(id, n)
 	}
 	if n != 0 {
+		if at != 0 && at != d.UpdatedAt {
+			return SavedAgain(id, n)
+		}
 		delete(m.drafts, d)
+		m.ran[id] = n
 	}
 	m.running[id] = n
 	return nil
@@ -149,6 +159,7 @@ func (m *memory) DeleteWorkflow(_ context.Context, id string) error {
 	}
 	delete(m.workflows, id)
 	delete(m.running, id)
+	delete(m.ran, id)
 	delete(m.tests, id)
 	return nil
 }

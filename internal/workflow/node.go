@@ -114,6 +114,8 @@ func (e *Environment) types() map[string]NodeType {
 type Problem struct {
 	// Node is the id of the node that has it; empty for the whole workflow.
 	Node string
+	// Name is what people call the node: its label, or its id if it has none.
+	Name string
 	// Line and Column are places in a script or an expression, from 1; 0 if unknown.
 	Line, Column int
 	Reason       gateway.Text
@@ -125,9 +127,9 @@ func (p Problem) String() string { return p.Text().String() }
 func (p Problem) Text() gateway.Text {
 	switch {
 	case p.Line > 0:
-		return gateway.Textf("node %q, line %d, column %d: %s", p.Node, p.Line, p.Column, p.Reason)
+		return gateway.Textf("node %q, line %d, column %d: %s", p.Name, p.Line, p.Column, p.Reason)
 	case p.Node != "":
-		return gateway.Textf("node %q: %s", p.Node, p.Reason)
+		return gateway.Textf("node %q: %s", p.Name, p.Reason)
 	default:
 		return p.Reason
 	}
@@ -145,7 +147,7 @@ type Builder struct {
 func (b *Builder) Problem(format string, values ...any) {
 	p := Problem{Reason: gateway.Textf(format, values...)}
 	if b.node != nil {
-		p.Node = b.node.ID
+		p.Node, p.Name = b.node.ID, b.node.called()
 	}
 	b.problems = append(b.problems, p)
 }

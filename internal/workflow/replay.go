@@ -29,11 +29,22 @@ type Replayed struct {
 	Took time.Duration
 }
 
+// IsFor reports whether the workflow is for a call, before match.when is evaluated.
+func (w *Workflow) IsFor(call *gateway.Call) bool {
+	return call.Method == w.Type && call.Tool != nil && w.match.clients.match(call.Identity.ClientID) && w.match.tool(call.Tool)
+}
+
+// Refuses reports whether a call with an answer of this size together, in bytes, is more
+// than limits.payloadKB allows the hooks of the workflow to take.
+func (w *Workflow) Refuses(size int) bool {
+	return size > w.payload() && slices.ContainsFunc(w.Nodes, func(n Node) bool { return n.Type == hookType })
+}
+
 // Rehearse runs a workflow on a past call with its answer pinned, if the workflow is for
 // the call. Nothing is sent, asked, fetched or kept.
 func (e *Engine) Rehearse(ctx context.Context, w *Workflow, past Past) (out Replayed) {
 	call := past.Call
-	if call.Method != w.Type || call.Tool == nil || !w.match.clients.match(call.Identity.ClientID) || !w.match.tool(call.Tool) {
+	if !w.IsFor(call) {
 		return out
 	}
 	began := time.Now()
@@ -155,4 +166,4 @@ func (b *Backtest) add(one Replayed, past Past) {
 
 // The types of nodes whose time is not the workflow's: they ask a person, and send the
 // call on.
-const approveType, callType = "approve", "mcp-call"
+const approveType, callType, hookType = "approve", "mcp-call", "hook"

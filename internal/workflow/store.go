@@ -17,12 +17,15 @@ type Store interface {
 	// Versions returns all versions of a workflow, the newest first; none for a workflow
 	// that does not exist.
 	Versions(ctx context.Context, id string) ([]*Definition, error)
-	// PutWorkflow adds a version. The error has CodeConflict unless its number is the one
-	// after the newest. A version that is a step of a draft takes the place of the step
-	// before, unless that has been run; an empty draft is none.
-	PutWorkflow(ctx context.Context, d *Definition, draft string) error
-	// RunWorkflow says which version runs; 0 is none.
-	RunWorkflow(ctx context.Context, id string, version int) error
+	// PutWorkflow adds a version, or saves the newest again. base is when the newest was
+	// saved, and 0 if there is none. The number of an added version is the one after the
+	// newest. The newest is saved again only if it is a step of the same draft; an empty
+	// draft is none. Otherwise the error has CodeConflict.
+	PutWorkflow(ctx context.Context, d *Definition, draft string, base Millis) error
+	// RunWorkflow says which version runs; 0 is none. The error has CodeConflict if the
+	// version was saved at another time than at; 0 is any. A version that has run is no
+	// step of a draft any more.
+	RunWorkflow(ctx context.Context, id string, version int, at Millis) error
 	// DeleteWorkflow removes all versions and tests.
 	DeleteWorkflow(ctx context.Context, id string) error
 
@@ -49,9 +52,59 @@ type Stored struct {
 	*Definition
 	// Running is the version that is enabled; 0 if the workflow is not.
 	Running int
+	// Ran is the version that was enabled last, whether it still is or not; 0 if none ever
+	// was.
+	Ran int
+	// Draft is the draft that the version is a step of; empty for none, and once the
+	// version has run.
+	Draft string
 	// File is the file that the workflow is written in, and that alone can change it;
 	// empty if it is in the database.
 	File string
+}
+
+// Base names what a change was made to: a version, and when that was saved, because the
+// steps of a draft have one number. The zero value is a workflow that does not exist yet.
+type Base struct {
+	Version int
+	// At is 0 if any save of the version is meant.
+	At Millis
+}
+
+// Base is what a change of the version is made to.
+func (s *Stored) Base() Base { return Base{s.Version, s.UpdatedAt} }
+
+// Is reports whether a version is what the change was made to.
+func (b Base) Is(s *Stored) bool {
+	return b.Version == s.Version && (b.At == 0 || b.At == s.UpdatedAt)
+}
+
+// Phase is whether a workflow runs.
+type Phase string
+
+// The phases.
+const (
+	// PhaseActive and PhaseShadow are those of a workflow that is enabled, by its mode.
+	PhaseActive Phase = "active"
+	PhaseShadow Phase = "shadow"
+	// PhaseStopped is that of a workflow that was enabled before.
+	PhaseStopped Phase = "stopped"
+	// PhaseDraft is that of a workflow that was never enabled.
+	PhaseDraft Phase = "draft"
+)
+
+// Phase returns whether the workflow runs, if mode is that of the version that does.
+func (s *Stored) Phase(mode string) Phase {
+	switch {
+	case s.Running != 0 && mode == shadow:
+		return PhaseShadow
+	case s.Running != 0:
+		return PhaseActive
+	case s.Ran != 0:
+		return PhaseStopped
+	default:
+		return PhaseDraft
+	}
 }
 
 // Switch says whether workflows run at all. The zero value says that they do.
@@ -93,6 +146,11 @@ func NoModule(id string, version int) error {
 // NoTest is the error for a test that does not exist.
 func NoTest(workflow, id string) error {
 	return gateway.Errorf(gateway.CodeNotFound, "workflow %q has no test %q", gateway.Short(workflow), gateway.Short(id))
+}
+
+// SavedAgain is the error for a step of a draft in whose place another one is by now.
+func SavedAgain(id string, version int) error {
+	return gateway.Errorf(gateway.CodeConflict, "workflow %q was changed meanwhile: its version %d was saved again; read it again and repeat the change", gateway.Short(id), version)
 }
 
 // ChangedMeanwhile is the error for a version whose number is not the next one.

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -165,6 +166,13 @@ func leadsToCall(s *step, seen map[*step]bool) bool {
 		}
 	}
 	return false
+}
+
+// called is the label of a node, or its id if it has none. People who draw never see ids.
+func (n *Node) called() string {
+	var data struct{ Label string }
+	_ = json.Unmarshal(n.Data, &data) // Compile reports what cannot be read
+	return cmp.Or(gateway.Short(data.Label), n.ID)
 }
 
 // name is what editors call a node: its label, or its kind.

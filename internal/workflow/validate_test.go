@@ -38,6 +38,8 @@ func TestProblems(t *testing.T) {
 		}},
 		"two to wait for":                 {"start → mcp → end\nstart → hook → end2", nil, []string{`node "start": it leads to “Call the tool” already; only one step can follow it`}},
 		"two behind an exit":              {"start → approve → mcp → end\napprove -denied→ end2\napprove -denied→ end3\nend2: {\"label\":\"Not this\",\"outcome\":\"deny\"}", nil, []string{`node "approve": its exit “no” leads to “Not this” already; only one step can follow it`}},
+		"a node with a label":             {"start → mcp → hook\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true},\"label\":\"Redact mail\"}", nil, []string{`node "Redact mail": nothing follows it; every path must reach an end`}},
+		"a script of a node with a label": {"start → hook → mcp → end\nhook: {\"hook\":{\"script\":\"let x = ;\",\"blocking\":true},\"label\":\"Redact mail\"}", nil, []string{`node "Redact mail", line 1, column 27: SyntaxError: w/hook: Line 1:27 Unexpected token ; (and 2 more errors)`}},
 		"a path without an end":           {"start → mcp → hook", nil, []string{`node "hook": nothing follows it; every path must reach an end`}},
 		"only a hook that is not awaited": {"start → beside", nil, []string{`node "start": nothing follows it; every path must reach an end`}},
 		"after an end":                    {"start → mcp → end → end2", nil, []string{`node "end": an edge leaves it; nothing comes after an end`}},

@@ -75,6 +75,7 @@ test.describe("a newcomer", () => {
 		await expect.poll(() => clipboard(page)).toContain("Genkan");
 		await steps.nth(2).getByRole("button", { name: "Send a test call" }).click();
 		await expect(rows(page)).toHaveCount(2); // the heading and the call
+		await expect(rows(page).nth(1)).toBeInViewport({ ratio: 1 });
 
 		// It is no call of a client: the steps stay until they are done, or closed.
 		await expect(steps.nth(2)).toHaveAttribute("data-step", "now");
@@ -88,13 +89,58 @@ test.describe("a newcomer", () => {
 		await page.reload();
 		await expect(rows(page)).toHaveCount(2);
 		await expect(page.getByText("Getting started")).toHaveCount(0);
-		await page.getByRole("button", { name: "More" }).click();
+		await page.getByRole("button", { name: "Help and language" }).click();
 		await page.getByRole("menuitem", { name: "Getting started" }).click();
 		await expect(page.getByRole("heading", { name: "Welcome in." })).toBeVisible();
 		// By hand, a client starts what the entry of the editor would start.
 		await go(page, genkan, "clients");
 		await expect(page.getByText(`"command": "${join(bin, "genkan")}"`)).toBeVisible();
 	});
+});
+
+test("a running call is canceled from its page and from the list", async ({ genkan, signedIn: page }) => {
+	await go(page, genkan, "calls");
+	const said = /a person canceled this call in Genkan; the server was told to stop/;
+	const canceled = (ms: number) =>
+		expect(genkan.call("fault__sleep", { ms })).resolves.toMatchObject({ message: expect.stringMatching(said) });
+	const running = row(page, "sleep").filter({ has: page.getByRole("img", { name: "running" }) });
+	const first = canceled(600_000);
+	await running.getByText("sleep").click();
+	await page.getByRole("main").getByRole("button", { name: "Cancel the call" }).click();
+	await expect(page.getByRole("status").filter({ hasText: "The call is canceled." })).toBeVisible();
+	await expect(page.getByRole("main").getByText(said)).toBeVisible();
+	await first;
+
+	await go(page, genkan, "calls");
+	const second = canceled(600_001);
+	await running.getByRole("button", { name: "Cancel the call" }).click();
+	await expect(page.getByText("canceled: a person canceled this call in Genkan")).toHaveCount(1);
+	await second;
+});
+
+test.describe("a call that has just ended", () => {
+	test.use({ provoked: /^409 POST .*\/cancel$/ });
+
+	test("is not canceled, and the page says so", async ({ genkan, signedIn: page }) => {
+		await go(page, genkan, "calls");
+		const call = genkan.call("fault__sleep", { ms: 600_000 });
+		await row(page, "sleep").getByText("sleep").click();
+		await page.route("**/cancel", async (route) => {
+			await genkan.rest("POST", new URL(route.request().url()).pathname); // somebody else is faster
+			await route.continue();
+		});
+		await page.getByRole("main").getByRole("button", { name: "Cancel the call" }).click();
+		await expect(page.getByText("has ended already, so nothing was canceled")).toBeVisible();
+		await call;
+	});
+});
+
+test("what arrives live is in the language of the page", async ({ genkan, signedIn: page }) => {
+	await page.addInitScript(() => localStorage.setItem("genkan.lang", "ja"));
+	await go(page, genkan, "calls");
+	await expect(page.getByRole("heading", { name: "呼び出し", exact: true })).toBeVisible();
+	await genkan.call("fault__nothing");
+	await expect(page.getByText("不明なツールです：fault__nothing")).toBeVisible();
 });
 
 test("calls arrive live, run, fold and unfold", async ({ genkan, signedIn: page }) => {
@@ -342,7 +388,7 @@ test.describe("a server that is down", () => {
 		const strip = page.getByRole("status").filter({ hasText: "broken is down" });
 		await expect(strip).toContainText('"no-such-program" was not found;');
 		await expect(strip).not.toContainText("PATH");
-		await strip.getByRole("link", { name: "Look" }).click();
+		await strip.getByRole("link", { name: "Show" }).click();
 		await page.getByText("The whole error").click();
 		await expect(page.getByText(/Looked in the PATH of genkan/)).toBeVisible();
 	});
@@ -606,9 +652,36 @@ test.describe("one call", () => {
 		// It ran beside the call, whose answer stayed.
 		await expect(page.getByText("Where the time went")).toBeVisible();
 		await expect(page.getByText(/^Loud \/ /)).toHaveCount(0);
-		await page.getByRole("tab", { name: /Changes per node/ }).click();
+		// The tab counts what was changed.
+		await page.getByRole("tab", { name: /^Changes per node ?0$/ }).click();
+		await expect(page.getByText("Nothing was changed. It would have changed the answer.")).toBeVisible();
+		await expect(page.getByText("not carried out")).toBeVisible();
 		await expect(page.getByText("tea!", { exact: true })).toBeVisible();
 		await expect(page.getByText("tea", { exact: true })).toBeVisible();
+		await accessible(page);
+
+		// A call that failed by itself was not denied by a workflow that only watches.
+		await genkan.rest("PUT", "/v1/workflows/loud?base=1", {
+			id: "loud",
+			name: "Loud",
+			workflowType: "tools/call",
+			mode: "shadow",
+			match: { tools: ["fault__raw"] },
+			nodes: [
+				{ id: "start", type: "start" },
+				{ id: "no", type: "end", data: { outcome: "deny", message: "never" } },
+			],
+			edges: [{ source: "start", target: "no" }],
+		});
+		await genkan.rest("POST", "/v1/workflows/loud/enable", {});
+		await genkan.call("fault__raw", {
+			result_json: '{"content":[{"type":"text","text":"it is full"}],"isError":true}',
+		});
+		const failed = await idOf(genkan, "fault__raw");
+		await expect.poll(async () => JSON.stringify(await genkan.rest("GET", `/v1/calls/${failed}`))).toContain("never");
+		await go(page, genkan, `calls/${failed}?tab=changes`);
+		await expect(page.getByText("Nothing was changed. It would have denied the call.")).toBeVisible();
+		await expect(page.getByText(/It failed after .*: tool error/)).toBeVisible();
 	});
 });
 

@@ -2,6 +2,21 @@ import type { Page } from "@playwright/test";
 import { accessible, expect, type Genkan, go, pictures, test } from "./genkan";
 
 const fail = (genkan: Genkan) => genkan.call("fault__raw", { error_json: '{"code":-32000,"message":"No."}' });
+/** canceled begins a call and leaves when it runs. */
+async function canceled(genkan: Genkan) {
+	const leaving = new AbortController();
+	const call = fetch(new URL("../v1/tools/call", genkan.ui), {
+		method: "POST",
+		headers: { Authorization: `Bearer ${genkan.token()}`, "Content-Type": "application/json" },
+		body: JSON.stringify({ name: "fault__sleep", parameters: { ms: 60_000 } }),
+		signal: leaving.signal,
+	}).catch(() => {});
+	const running = async () => (await genkan.rest<{ running?: unknown[] }>("GET", "/v1/calls?limit=1")).running ?? [];
+	await expect.poll(running).toHaveLength(1);
+	leaving.abort();
+	await call;
+}
+
 const chart = (page: Page, name: string) => page.getByRole("img", { name: new RegExp(`^${name}:`) });
 const table = (page: Page) => page.getByRole("table", { name: "Servers and tools" });
 
@@ -44,9 +59,12 @@ test("traffic, latency and tokens are drawn, live, in both themes", async ({ gen
 	// The page is dark now, and so are the charts.
 	await expect.poll(() => inked(page, "Latency", "--warn")).toBe(true);
 
+	// A call that its caller cancels is no failure.
+	await canceled(genkan);
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 6 calls, 1 failed/);
 	await genkan.call("everything__get-sum", { a: 1, b: 2 });
-	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 6 calls/);
-	await expect(table(page).getByRole("row")).toHaveCount(4);
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/^Traffic: 7 calls/);
+	await expect(table(page).getByRole("row")).toHaveCount(5);
 
 	await page.getByRole("button", { name: "7 days" }).click();
 	await expect(page).toHaveURL(/\?since=7d$/);

@@ -193,10 +193,10 @@ test("a step that nobody waits for moves beside the path, and back", async ({ si
 	const waits = page.getByRole("combobox", { name: "Whether the call waits" });
 	const inPath = ["call hook", "hook end", "start call"];
 	const beside = ["call end", "call hook", "start call"];
-	await waits.selectOption("nobody waits");
+	await waits.selectOption("the call does not wait");
 	await expect.poll(() => edges(genkan, "aside")).toEqual(beside);
 	await expect(page.getByRole("button", { name: /problem/ })).toHaveCount(0);
-	await waits.selectOption("is waited for");
+	await waits.selectOption("the call waits for it");
 	await expect.poll(() => edges(genkan, "aside")).toEqual(inPath);
 	await expect(page.getByRole("button", { name: /problem/ })).toHaveCount(0);
 	// Each is one step of undo.

@@ -31,8 +31,9 @@ test("a new workflow is wired; a step is drawn by mouse, enabled, and changes a 
 	expect(JSON.stringify(await genkan.call("fault__echo", { text: "hello" }))).toContain("HELLO");
 
 	// The kill switch.
-	await page.getByRole("button", { name: "Stop" }).click();
-	await expect(page.getByText("not running")).toBeVisible();
+	await page.getByRole("button", { name: "Stop", exact: true }).click();
+	await page.getByRole("button", { name: "Stop it" }).click(); // it has changed a call
+	await expect(page.getByText("stopped", { exact: true })).toBeVisible();
 	expect(JSON.stringify(await genkan.call("fault__echo", { text: "hello" }))).toContain("hello");
 });
 
@@ -126,7 +127,7 @@ test("a step of a template is added by keyboard, with a form and without a scrip
 	await expect(settings.getByRole("group", { name: "Parameters" })).toBeVisible();
 	// It would redact nothing if nobody waited for it.
 	await expect(settings.getByRole("combobox", { name: "Whether the call waits" })).toBeDisabled();
-	await expect(settings.getByRole("option", { name: "nobody waits" })).toHaveCount(0);
+	await expect(settings.getByRole("option", { name: "the call does not wait" })).toHaveCount(0);
 	await expect(page.getByRole("textbox", { name: /Script of/ })).toHaveCount(0);
 	await page.keyboard.press("Control+Enter");
 	await expect(page.getByRole("region", { name: "Output" })).toContainText("[redacted:mail]");

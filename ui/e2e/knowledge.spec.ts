@@ -82,6 +82,14 @@ test("a search finds while it is typed, and is in the address with the filters",
 	await expect(row(page, "Use SQLite")).toBeVisible();
 	await accessible(page);
 	await shots(page, "search");
+	// What is closed stays out until it is asked for.
+	await genkan.rest("POST", "/v1/items", { type: "notes", title: "SQLite was too old", tags: [], status: "Closed" });
+	await page.reload();
+	await expect(rows(page)).toHaveCount(3);
+	await page.getByRole("combobox", { name: "Status" }).selectOption("Closed, too");
+	await expect(rows(page)).toHaveCount(4);
+	await page.getByRole("combobox", { name: "Status" }).selectOption("Not closed");
+	await expect(rows(page)).toHaveCount(3);
 	await page.getByRole("combobox", { name: "Type" }).selectOption("decisions");
 	await expect(rows(page)).toHaveCount(2);
 	await page.reload();
@@ -195,6 +203,19 @@ test("the graph expands and shows the path to another item", async ({ signedIn: 
 	await expect(page).toHaveURL(/view=graph/);
 	const nodes = page.locator(".react-flow__node");
 	await expect(nodes).toHaveCount(2);
+	// A line touches both of its boxes.
+	await expect
+		.poll(() =>
+			page.locator(".react-flow__edge-path").evaluate((path: SVGPathElement) => {
+				const boxes = [...document.querySelectorAll(".react-flow__node")].map((node) => node.getBoundingClientRect());
+				const far = (at: number) => {
+					const { x } = path.getPointAtLength(at).matrixTransform(path.getScreenCTM()!);
+					return Math.min(...boxes.map((box) => Math.min(Math.abs(x - box.left), Math.abs(x - box.right))));
+				};
+				return Math.max(far(0), far(path.getTotalLength()));
+			}),
+		)
+		.toBeLessThan(1);
 	await nodes
 		.filter({ hasText: "Use SQLite" })
 		.getByRole("button", { name: /Show what is around/ })

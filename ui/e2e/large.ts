@@ -2,14 +2,14 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, type Page, test } from "@playwright/test";
+import { type Browser, type BrowserContext, type CDPSession, type Page, test } from "@playwright/test";
 import { bin, top } from "./build";
 import { Genkan } from "./genkan";
 
 // Measures every page of the web UI with 10,000 tools on 1,000 servers, 100,000 calls,
 // 10,000 items and a workflow of 300 nodes. PAGES='calls|tools' measures some of them,
-// RUNS=1 each of them once. PROFILE=DIR writes a profile of each while it loads, for the
-// performance panel of a browser.
+// RUNS=1 each of them once. PROFILE=DIR writes profiles of each, while it loads and of what
+// is done there, for the performance panel of a browser.
 
 const profiles = process.env.PROFILE;
 const runs = Number(process.env.RUNS ?? 3);
@@ -146,28 +146,26 @@ async function measure(browser: Browser, genkan: Genkan, subject: Subject): Prom
 			const page = await signedIn(context, genkan, subject.shown);
 			const cdp = await context.newCDPSession(page);
 			await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
-			if (profiles) {
-				await cdp.send("Profiler.enable");
-				await cdp.send("Profiler.start");
-			}
+			await cdp.send("Profiler.enable");
 			let times = { shown: 0, interactive: 0 };
-			const took = await traced(browser, page, async () => {
-				await page.goto(new URL(subject.path, genkan.ui).href, { waitUntil: "commit" });
-				times = await interactive(page);
-				await page.waitForTimeout(1500);
-				return undefined;
-			});
-			if (profiles) {
-				const { profile } = await cdp.send("Profiler.stop");
-				writeFileSync(join(profiles, `${subject.name}.cpuprofile`), JSON.stringify(profile));
-			}
+			const took = await profiled(cdp, subject.name, () =>
+				traced(browser, page, async () => {
+					await page.goto(new URL(subject.path, genkan.ui).href, { waitUntil: "commit" });
+					times = await interactive(page);
+					await page.waitForTimeout(1500);
+					return undefined;
+				}),
+			);
 			const { metrics } = await cdp.send("Performance.getMetrics");
 			const script = metrics.find((metric) => metric.name === "ScriptDuration")!.value * 1000;
 			opened.push({ ...times, took, script, slowest: await slowestRequest(page) });
 			if (run < runs) continue;
 			await page.keyboard.press("Escape");
 			for (const [name, act] of Object.entries(subject.acts ?? {}))
-				acts.push([name, await traced(browser, page, () => act(page))]);
+				acts.push([
+					name,
+					await profiled(cdp, `${subject.name}, ${name}`, () => traced(browser, page, () => act(page))),
+				]);
 		} finally {
 			await context.close();
 		}
@@ -180,6 +178,16 @@ async function measure(browser: Browser, genkan: Genkan, subject: Subject): Prom
 	const first = [...line, ...(did.shift() ?? ["", "", "", ""]), slowest];
 	console.log(first.join("  "));
 	return [first, ...did.map((cells) => ["", "", "", "", "", ...cells, ""])];
+}
+
+/** profiled writes a profile of what is done, if profiles are wanted. */
+async function profiled(cdp: CDPSession, name: string, act: () => Promise<Took>): Promise<Took> {
+	if (!profiles) return act();
+	await cdp.send("Profiler.start");
+	const took = await act();
+	const { profile } = await cdp.send("Profiler.stop");
+	writeFileSync(join(profiles, `${name}.cpuprofile`), JSON.stringify(profile));
+	return took;
 }
 
 type Probe = { shown?: number; interactive?: number; frame: number };

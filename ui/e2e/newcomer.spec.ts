@@ -45,6 +45,15 @@ for (const lang of ["en", "ja"] as const) {
 			await expect(rows.nth(1)).toContainText("aiko@example.jp");
 			await expect(rows.nth(1)).toContainText(/cursor/i);
 			await translated(page, lang);
+			await steps
+				.nth(2)
+				.getByRole("link", { name: t("See it") })
+				.click();
+			await expect(page).toHaveURL(/\/calls\/[^?]+$/);
+			await expect(page.getByText("aiko@example.jp").first()).toBeVisible();
+			// Whoever opens the steps again is told that they are done.
+			await page.goto(`${genkan.ui}calls?start=1`);
+			await expect(page.getByText(t("All three steps are done."), { exact: true })).toBeVisible();
 
 			// A redaction, from the template.
 			await page.getByRole("link", { name: t("Workflows") }).click();
@@ -68,7 +77,7 @@ for (const lang of ["en", "ja"] as const) {
 			await button(t("Replay through a draft")).click();
 			await page.getByRole("menuitem").first().click();
 			const output = page.getByRole("region", { name: t("Output") });
-			await expect(output).toContainText(t("The call goes through, changed."));
+			await expect(output).toContainText(t("The answer goes back, changed."));
 			await expect(output).not.toContainText("aiko@example.jp");
 			await translated(page, lang);
 

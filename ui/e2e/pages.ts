@@ -63,7 +63,7 @@ export async function fill(genkan: Genkan): Promise<Place[]> {
 		{ name: "call, failed", path: `calls/${raw}` },
 		{ name: "call, run again", path: `calls/${count}`, open: press("Run again") },
 		{ name: "servers", path: "servers" },
-		{ name: "servers, add", path: "servers?add=form", open: press("Add one") },
+		{ name: "servers, add", path: "servers?add=form", open: press("Add a variable") },
 		{
 			name: "servers, paste",
 			path: "servers?add=form",

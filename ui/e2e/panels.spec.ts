@@ -92,6 +92,7 @@ test("two versions are compared by their steps, and a rollback lets calls behave
 
 	await panel.getByRole("button", { name: /^v1/ }).click();
 	await panel.getByRole("button", { name: "Make it active now" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Make it active now" }).click();
 	await expect(page.getByText("What was version 1 runs again, as version 4.")).toBeVisible();
 	await expect(page.getByText("active: v4")).toBeVisible();
 	expect(await echo(genkan, "back secret")).toContain("[one]");
@@ -115,17 +116,21 @@ test("what is drawn in one sitting is one version, until it is enabled", async (
 	await write("One");
 	await write("Two");
 	await write("Three");
-	expect(await versionsOf(genkan, "sitting")).toEqual([3]);
-	await enable(genkan, "sitting");
+	await page.reload();
 	await write("Four");
+	expect(await versionsOf(genkan, "sitting")).toEqual([1]);
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await page.getByRole("region", { name: "Enable" }).getByRole("button", { name: "Enable", exact: true }).click();
+	await expect(page.getByText("active: v1")).toBeVisible();
 	await write("Five");
-	expect(await versionsOf(genkan, "sitting")).toEqual([5, 3]);
+	await write("Six");
+	expect(await versionsOf(genkan, "sitting")).toEqual([2, 1]);
 	// Going back keeps what was drawn.
 	await page.getByRole("button", { name: "Versions" }).click();
-	await page.getByRole("button", { name: /^v3/ }).click();
+	await page.getByRole("button", { name: /^v1/ }).click();
 	await page.getByRole("button", { name: "Make it the draft" }).click();
-	await expect(page.getByRole("heading", { name: /Three/ })).toBeVisible();
-	await expect.poll(() => versionsOf(genkan, "sitting")).toEqual([6, 5, 3]);
+	await expect(page.getByRole("heading", { name: /Four/ })).toBeVisible();
+	await expect.poll(() => versionsOf(genkan, "sitting")).toEqual([3, 2, 1]);
 	await genkan.rest("POST", "/v1/workflows/sitting/disable");
 });
 
@@ -181,7 +186,7 @@ test("calls are kept as tests; a failing one says why and keeps the draft from b
 	await expect(bar.getByText("0 of 2 tests pass.")).toBeVisible();
 	await bar.getByRole("button", { name: "Enable", exact: true }).click();
 	await expect(bar).toContainText("fails the tests no-secret-leaves, test-1; mend it or them, or enable it with force");
-	await expect(page.getByText("not running")).toBeVisible();
+	await expect(page.getByText(/^draft, saved/)).toBeVisible();
 	await bar.getByRole("button", { name: "Enable in spite of failing tests" }).click();
 	await expect(page.getByText(/^active: v/)).toBeVisible();
 	await genkan.rest("POST", "/v1/workflows/bench/disable");
@@ -242,12 +247,12 @@ test("shadow is for all workflows of a template, and so is enabling", async ({ s
 			.map(({ id, mode }) => `${id} ${mode}`);
 	await go(page, genkan, "workflows/kin?panel=enable");
 	const bar = page.getByRole("region", { name: "Enable" });
-	await expect(bar.getByRole("checkbox", { name: /also what its template made/ })).toBeChecked();
+	await expect(bar.getByRole("checkbox", { name: /also enable what the same template made/ })).toBeChecked();
 	await bar.getByRole("button", { name: "Shadow first" }).click();
 	await expect(page.getByText("shadow: v2")).toBeVisible();
 	await expect.poll(modes).toEqual(["kin shadow", "kin-prompts shadow", "kin-resources shadow"]);
 	await page.getByRole("button", { name: "Enable…" }).click();
-	await expect(bar.getByRole("checkbox", { name: /also what its template made/ })).toBeChecked();
+	await expect(bar.getByRole("checkbox", { name: /also enable what the same template made/ })).toBeChecked();
 	await bar.getByRole("button", { name: "Enable", exact: true }).click();
 	await expect.poll(modes).toEqual(["kin enforce", "kin-prompts enforce", "kin-resources enforce"]);
 	await page.goto("about:blank"); // the page reads what it shows again when it is enabled
@@ -267,6 +272,7 @@ test("versions say their mode, and another mode is asked about", async ({ signed
 	// A version that cannot run changes nothing.
 	await panel.getByRole("button", { name: /^v1 / }).click();
 	await panel.getByRole("button", { name: "Make it active now" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Make it active now" }).click();
 	await expect(page.getByText(/cannot run/)).toBeVisible();
 	expect(await versionsOf(genkan, "modes")).toEqual([3, 2, 1]);
 
@@ -292,7 +298,7 @@ test("versions say their mode, and another mode is asked about", async ({ signed
 
 	// What is stopped is not shown as if it ran.
 	await page.getByRole("button", { name: "Stop" }).click();
-	await expect(page.getByText("not running")).toBeVisible();
+	await expect(page.getByText("stopped", { exact: true })).toBeVisible();
 	await expect(panel.getByRole("button", { name: /^v5 was active/ })).toBeVisible();
 });
 
@@ -307,13 +313,61 @@ test("enabling warns of calls that would be refused because the workflow fails",
 	await accessible(page);
 });
 
+test("the bar that enables opens below its button, above the drawing", async ({ signedIn: page, genkan }) => {
+	await put(genkan, hooked("place", ""));
+	await go(page, genkan, "workflows/place");
+	const button = page.getByRole("button", { name: "Enable…" });
+	await button.click();
+	const bar = page.getByRole("region", { name: "Enable" });
+	const enabling = bar.getByRole("button", { name: "Enable", exact: true });
+	await expect(enabling).toBeVisible();
+	const [above, place, below] = [
+		await button.boundingBox(),
+		await bar.boundingBox(),
+		await page.locator("[data-canvas]").boundingBox(),
+	];
+	expect(place!.y - (above!.y + above!.height)).toBeLessThan(40);
+	expect(place!.y + place!.height).toBeLessThanOrEqual(below!.y);
+});
+
+test("enabling is refused by the names of steps, and a click selects one", async ({ signedIn: page, genkan }) => {
+	await put(genkan, hooked("named", ""));
+	await go(page, genkan, "workflows/named?panel=enable");
+	const bar = page.getByRole("region", { name: "Enable" });
+	const enabling = bar.getByRole("button", { name: "Enable", exact: true });
+	await expect(enabling).toBeEnabled();
+
+	// The server refuses it before the editor has asked.
+	const matches = { servers: 1, tools: 1, names: [] };
+	await page.route("**/v1/workflows/validate", (route) =>
+		route.fulfill({ json: { valid: true, problems: [], matches } }),
+	);
+	await node(page, "end").click();
+	await page.keyboard.press("Delete");
+	await expect(node(page, "end")).toHaveCount(0);
+	await saved(page);
+	await page.unroute("**/v1/workflows/validate");
+	await enabling.click();
+	await expect(bar).toContainText("1 problem keeps it from being enabled.");
+	await bar.getByRole("button", { name: "Redact: nothing follows it; every path must reach an end" }).click();
+	const name = page.getByRole("region", { name: "Settings" }).getByRole("textbox", { name: "Name" });
+	await expect(name).toHaveValue("Redact");
+	await accessible(page);
+
+	// A step without a name is called as it is drawn.
+	await page.locator("[data-canvas]").focus();
+	await page.keyboard.press("Delete");
+	await bar.getByRole("button", { name: "Call the tool: nothing follows it; every path must reach an end" }).click();
+	await expect(name).toHaveAttribute("placeholder", "Call the tool");
+});
+
 test("a replay runs the draft with the answer of then, and sends nothing", async ({ signedIn: page, genkan }) => {
 	await echo(genkan, "pinned answer");
 	const call = await lastCall(genkan);
 	await put(genkan, hooked("pinned", replacing("answer", "draft")));
 	await go(page, genkan, `workflows/pinned?call=${call}`);
 	const output = page.getByRole("region", { name: "Output" });
-	await expect(output).toContainText("The call goes through, changed.");
+	await expect(output).toContainText("The answer goes back, changed.");
 	await expect(output).toContainText("pinned draft");
 	await node(page, "hook").click();
 	await script(page).click();

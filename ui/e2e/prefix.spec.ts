@@ -84,7 +84,7 @@ test("below a prefix that Genkan does not know, pages, links, assets and events 
 	await page.goto(`${address}ui/tools/everything__get-sum?part=schema`);
 	await expect(page.getByText("As clients see it")).toBeVisible();
 	await page.goto(`${address}ui/servers/files%2Fno`);
-	await expect(page.getByRole("alert")).toContainText("files/no");
+	await expect(page.getByRole("main")).toContainText("files/no");
 
 	// What others are told to connect to.
 	await page.goto(`${address}ui/clients`);

@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { accessible, bin, expect, go, telling, test } from "./genkan";
 
 // The page of a server that is being removed may ask for it once more.
-test.use({ shared: true, provoked: /^404 GET .*\/servers\/mine$/ });
+test.use({ shared: true, provoked: /^404 GET .*\/servers\/(mine|told)$/ });
 
 test("servers are listed with their state, and one opens by keyboard", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "servers");
 	await expect(page.getByRole("row", { name: /everything/ })).toContainText("Up");
+	// The knowledge base has a row, but is no server that could be down.
+	await expect(page.getByRole("main").getByText("3 servers, 3 up · knowledge base")).toBeVisible();
+	await expect(page.getByRole("row")).toHaveCount(1 + 4);
 	await page.keyboard.press("j");
 	await page.keyboard.press("j");
 	await page.keyboard.press("Enter");
@@ -103,6 +106,29 @@ test("of several pasted servers, it is said which were added, and the rest stays
 	await expect(page.getByRole("row", { name: /other/ })).toBeVisible();
 });
 
+test("pasted servers are named and tried before they are added", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "servers?add=form");
+	await page.getByRole("tab", { name: "Paste JSON" }).click();
+	const fault = join(bin, "faultserver");
+	const mcpServers = {
+		議事録: { command: fault },
+		bad: { command: "sh", args: ["-c", "exit 3"], cwd: "/no/such/place" },
+	};
+	await page.getByLabel("JSON as any client writes it").fill(JSON.stringify({ mcpServers }));
+	const row = (name: string) => page.getByRole("listitem").filter({ has: page.getByLabel(`Name of ${name}`) });
+	await expect(row("議事録")).toContainText("議事録 cannot be the name of a server, so it is added as faultserver.");
+	await page.getByLabel("Name of 議事録").fill("minutes");
+	await expect(row("議事録")).not.toContainText("cannot be the name");
+	await page.getByRole("button", { name: "Test it" }).click();
+	await expect(row("議事録")).toContainText("It works.");
+	await expect(row("bad")).toContainText('the folder "/no/such/place" that it is to run in does not exist');
+	await accessible(page);
+	await page.getByRole("button", { name: "Add 2 servers" }).click();
+	await expect(page.getByRole("row", { name: /minutes/ })).toBeVisible();
+	await expect(page.getByRole("row", { name: /bad/ })).toBeVisible();
+	for (const name of ["minutes", "bad"]) await genkan.rest("DELETE", `/v1/servers/${name}`);
+});
+
 test("an old complaint goes when a field is corrected, and is not on the other tab", async ({
 	signedIn: page,
 	genkan,
@@ -141,7 +167,7 @@ test("a trial says what it waits for, and ends with its process", async ({ signe
 	await expect(page.getByRole("status").filter({ hasText: "waiting for its answer to initialize" })).toBeVisible();
 	await expect(page.getByText("2 s", { exact: true })).toBeVisible();
 	await expect.poll(runs).toBe(true);
-	await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Stop the test" }).click();
 	await expect.poll(runs).toBe(false);
 	await page.getByRole("button", { name: "Test it" }).click();
 	await expect.poll(runs).toBe(true);
@@ -196,6 +222,60 @@ test.describe("clients", () => {
 		await here.getByText("Not found on this machine").click();
 		await expect(codex).toBeVisible();
 		await expect(cursor).toHaveCount(0);
+	});
+});
+
+test.describe("a server that a client's entry names", () => {
+	test.use({
+		config: JSON.stringify({ mcpServers: { told: telling({ tools: [{ name: "hello" }] }) } }),
+		shared: false,
+	});
+
+	test("is missed where it was removed: in the dialog, on Clients and by the doctor", async ({
+		signedIn: page,
+		genkan,
+	}) => {
+		mkdirSync(join(genkan.home, ".cursor"), { recursive: true });
+		const entry = (name: string) => ({ command: "genkan", args: ["stdio", "--only", name, "--data", genkan.data] });
+		const mcpServers = { kb: entry("kb"), told: entry("told") };
+		writeFileSync(join(genkan.home, ".cursor", "mcp.json"), JSON.stringify({ mcpServers }));
+		await go(page, genkan, "clients");
+		const cursor = page.getByRole("region", { name: "On this machine" });
+		await expect(cursor).toContainText("2 servers, 2 through Genkan");
+		await expect(cursor).not.toContainText("do not work");
+		await go(page, genkan, "servers/told");
+		await page.getByRole("main").getByRole("button", { name: "More" }).click();
+		await page.getByRole("menuitem", { name: "Remove" }).click();
+		const dialog = page.getByRole("dialog");
+		await expect(dialog).toContainText("Cursor has an entry for this server alone, which stops working.");
+		await expect(dialog).toContainText("Its tool disappears for all clients. It is taken out of");
+		await dialog.getByRole("button", { name: "Remove" }).click();
+		await expect(page).toHaveURL(/\/servers$/);
+		const finding = page.getByRole("region", { name: "What the doctor finds" });
+		await expect(finding).toContainText("the entry told of Cursor leads to the server told");
+		await expect(finding).toContainText("add the server, or delete this entry from the file");
+		await go(page, genkan, "clients");
+		await expect(cursor).toContainText("Its entries for told do not work");
+		await accessible(page);
+	});
+
+	test("says that it is off, and is switched on there; nothing is said that is not so", async ({
+		signedIn: page,
+		genkan,
+	}) => {
+		await genkan.rest("PATCH", "/v1/servers/told", { disabled: true });
+		await go(page, genkan, "servers/told");
+		await expect(page.getByText("The server is off.")).toBeVisible();
+		await page.getByRole("main").getByRole("button", { name: "More" }).click();
+		await page.getByRole("menuitem", { name: "Remove" }).click();
+		await expect(page.getByRole("dialog")).not.toContainText(/tool|secret|entry/);
+		await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+		await page.getByRole("button", { name: "Switch on" }).click();
+		await expect(page.getByText("told__hello", { exact: true })).toBeVisible();
+		// Switched-off tools are in the list, and in no count.
+		await page.getByRole("switch", { name: "Switch told__hello off" }).click();
+		await expect(page.getByText("0 on, 1 off.")).toBeVisible();
+		await expect(page.getByRole("tab", { name: /^Tools/ })).toHaveText("Tools0");
 	});
 });
 

@@ -44,7 +44,7 @@ test("pages are fetched before they are opened", async ({ signedIn: page, genkan
 
 test("Japanese is a click away and stays", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "");
-	await page.getByRole("button", { name: "More" }).click();
+	await page.getByRole("button", { name: "Help and language" }).click();
 	await page.getByRole("menuitem", { name: "日本語" }).click();
 	await expect(page.getByRole("link", { name: "呼び出し" })).toBeVisible();
 	await page.reload();
@@ -82,4 +82,54 @@ test.describe("in another tab", () => {
 		await other.keyboard.press("Enter");
 		await expect(other.getByRole("heading", { name: "Doctor" })).toBeVisible();
 	});
+});
+
+test.describe("an address that leads nowhere", () => {
+	test.use({ provoked: /^404 GET / });
+	test("says so, with a link to where there is something", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "servers/nobody");
+		await expect(page.getByRole("heading", { name: "There is no server nobody" })).toBeVisible();
+		await page.getByRole("link", { name: "To the servers" }).click();
+		await expect(page).toHaveURL(/\/servers$/);
+		await go(page, genkan, "nowhere");
+		await page.getByRole("link", { name: "To the calls" }).click();
+		await expect(page).toHaveURL(/\/calls$/);
+	});
+});
+
+test.describe("without the rights of an administrator", () => {
+	// The frame asks for what only administrators see.
+	test.use({ provoked: /^403 GET / });
+	test("somebody who is no administrator is offered what they may do", async ({ page, genkan }) => {
+		const { token } = await genkan.rest<{ token: string }>("POST", "/v1/tokens", { name: "guest" });
+		await page.goto(genkan.ui);
+		await page.getByRole("button", { name: "日本語" }).click();
+		await expect(page.getByRole("heading", { name: "サインイン" })).toBeVisible();
+		await page.getByRole("button", { name: "English" }).click();
+		await page.getByLabel("Or sign in with a token").fill(token);
+		await page.getByRole("button", { name: "Sign in" }).click();
+		await expect(page.getByText("No call of yours yet.")).toBeVisible();
+		await expect(page.getByRole("link", { name: "Connect a client" })).toHaveCount(0);
+		await page.getByRole("button", { name: "Help and language" }).click();
+		await expect(page.getByRole("menuitem", { name: "Keys" })).toBeVisible();
+		await expect(page.getByRole("menuitem", { name: "Getting started" })).toHaveCount(0);
+	});
+});
+
+test("the key beside the search stays in its box, in both languages", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "servers");
+	for (const [lang, name] of [
+		["en", "Go to"],
+		["ja", "検索・移動"],
+	] as const) {
+		await page.evaluate((to) => localStorage.setItem("genkan.lang", to), lang);
+		await page.reload();
+		const box = page.getByRole("complementary").getByRole("button", { name });
+		const right = async (part: typeof box) => {
+			const { x, width } = (await part.boundingBox())!;
+			return x + width;
+		};
+		await expect(box).toBeVisible();
+		expect(await right(box.locator("kbd"))).toBeLessThan(await right(box));
+	}
 });

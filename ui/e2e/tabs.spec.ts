@@ -3,7 +3,7 @@ import type { Page } from "@playwright/test";
 import { bin, expect, go, test } from "./genkan";
 
 // The page of a server that is being removed may ask for it once more.
-test.use({ provoked: /^404 GET .*\/servers\/mine$/ });
+test.use({ provoked: /^404 GET .*\/servers\/mine$|^401 / });
 
 test("two tabs share one stream of events, see each other's changes, and outlive each other", async ({
 	genkan,
@@ -65,4 +65,27 @@ test("two tabs share one stream of events, see each other's changes, and outlive
 	await expect(rows(second)).toHaveCount(3);
 	await live(second);
 	await expect(second.getByText("What you see may be old")).toHaveCount(0);
+});
+
+test("a tab whose session has ended leaves the stream to the others, and comes back", async ({
+	genkan,
+	signedIn: first,
+	context,
+}) => {
+	await genkan.call("fault__pid");
+	await go(first, genkan, "calls");
+	const second = await context.newPage();
+	await go(second, genkan, "calls");
+	const live = (page: Page) => expect(page.getByRole("main").getByText("Live", { exact: true })).toBeVisible();
+	await live(second);
+	// The first tab has the stream, and learns that the session has ended.
+	await genkan.rest("DELETE", "/v1/ui-sessions");
+	for (const page of [first, second]) await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+	await second.getByLabel("Or sign in with a token").fill(genkan.token());
+	await second.keyboard.press("Enter");
+	await live(second);
+	await genkan.call("fault__echo", { text: "live" });
+	await expect(second.getByRole("table", { name: "Calls" }).getByRole("row")).toHaveCount(3);
+	await first.evaluate(() => window.dispatchEvent(new Event("focus")));
+	await live(first);
 });

@@ -9,6 +9,8 @@ test("a search finds tools by what they do, and says why", async ({ signedIn: pa
 	await page.getByRole("searchbox").fill("add two numbers");
 	await expect(page).toHaveURL(/q=add/);
 	await expect(page.getByRole("row", { name: /get-sum/ })).toContainText("number");
+	await page.getByRole("searchbox").fill("ｅｃｈｏ");
+	await expect(page.getByRole("row", { name: /everything__echo/ })).toBeVisible();
 	await accessible(page);
 	await page.getByRole("searchbox").press("Escape");
 	await expect(page).not.toHaveURL(/q=/);
@@ -74,9 +76,10 @@ test("a text that is no JSON calls nothing", async ({ signedIn: page, genkan }) 
 test("what is said about a tool is found at once", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "tools/everything__echo?part=about");
 	await page.getByLabel("Description").fill("Parrots repeat what pirates say.");
-	await page.getByLabel(/Tags/).fill("bird");
+	await page.getByLabel(/Tags/).fill("bird、海賊，sea");
 	await page.getByRole("button", { name: "Save" }).click();
 	await expect(page.getByText("Searches use it at once")).toBeVisible();
+	expect(await genkan.rest("GET", "/v1/tools/everything__echo")).toMatchObject({ tags: ["bird", "海賊", "sea"] });
 	await go(page, genkan, "tools?q=parrots");
 	await expect(page.getByRole("row", { name: /everything__echo/ })).toBeVisible();
 });
@@ -124,7 +127,7 @@ test("a call that a workflow asks about is decided beside its form, and survives
 	await run();
 	await accessible(page);
 	await main.getByRole("button", { name: "Allow" }).click();
-	await expect(main.getByText("asked", { exact: true })).toBeVisible();
+	await expect(main.locator("[aria-live=polite]").getByText("asked", { exact: true })).toBeVisible();
 	await run();
 	await page.getByRole("link", { name: "1 call waits for you" }).click();
 	await main.getByRole("button", { name: "Allow" }).click();
@@ -188,6 +191,24 @@ test.describe("a tool with a deep schema and rich answers", () => {
 									},
 								},
 							},
+						},
+						{
+							name: "write",
+							inputSchema: {
+								type: "object",
+								required: ["content", "kind"],
+								properties: {
+									content: { type: "string", description: "What to write." },
+									kind: { enum: ["note", "letter"], description: "What it is." },
+									title: { type: "string", maxLength: 80 },
+									copies: { type: "integer" },
+									scale: { type: "number" },
+								},
+							},
+						},
+						{
+							name: "lines",
+							result: { content: [{ type: "text", text: "# 議事録\n一行目です\n二行目です\n\n- 宿題\nつづき" }] },
 						},
 						{
 							name: "markdown",
@@ -264,6 +285,62 @@ test.describe("a tool with a deep schema and rich answers", () => {
 		await expect(group("address")).toContainText("This must be a whole number.");
 	});
 
+	test("texts keep their lines, numbers may be full-width, and fields say what they want", async ({
+		signedIn: page,
+		genkan,
+	}) => {
+		const sent = async () => {
+			const { calls } = await genkan.rest<{ calls: { id: string }[] }>("GET", "/v1/calls?limit=1&tool=deep__write");
+			const call = await genkan.rest<{ request: { json: { arguments: unknown } } }>("GET", `/v1/calls/${calls[0]!.id}`);
+			return call.request.json.arguments;
+		};
+		await go(page, genkan, "tools/deep__write");
+		const content = page.getByLabel(/^content/);
+		const kind = page.getByLabel(/^kind/);
+		// What is missing is asked for in the words of its field, whose help stays.
+		await expect(kind.locator("option").first()).toHaveText("Choose one");
+		await content.fill("x");
+		await page.getByRole("button", { name: "Run" }).click();
+		await expect(page.getByText("Choose one.", { exact: true })).toBeVisible();
+		await expect(page.getByText("What it is.")).toBeVisible();
+		await kind.selectOption("note");
+		await content.fill("");
+		await content.pressSequentially("one");
+		await content.press("Enter");
+		await content.pressSequentially("two");
+		await page.getByLabel("copies").fill("１２");
+		await page.getByLabel("scale").pressSequentially("　０．０５　");
+		// A line that is pasted into becomes a text, and the cursor's place counts.
+		const title = page.getByLabel("title");
+		await expect(title).toHaveJSProperty("tagName", "INPUT");
+		await title.fill("ad");
+		await title.press("ArrowLeft");
+		await page.evaluate(() => navigator.clipboard.writeText("b\nc"));
+		await title.press("ControlOrMeta+v");
+		await expect(title).toHaveValue("ab\ncd");
+		await expect(title).toBeFocused();
+		await page.keyboard.press("Control+Enter");
+		await expect(page.getByRole("button", { name: "Shown" })).toBeVisible();
+		expect(await sent()).toEqual({ content: "one\ntwo", kind: "note", title: "ab\ncd", copies: 12, scale: 0.05 });
+	});
+
+	test("lines of an answer stay lines", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "tools/deep__lines");
+		await page.getByRole("button", { name: "Run" }).click();
+		await expect(page.locator(".prose p").first()).toHaveText("一行目です\n二行目です", { useInnerText: true });
+		await expect(page.locator(".prose li")).toHaveText("宿題\nつづき", { useInnerText: true });
+	});
+
+	test("a tool that is off says so and asks for nothing that is not there", async ({ signedIn: page, genkan }) => {
+		await genkan.rest("POST", "/v1/tools/deep__image/disable");
+		await go(page, genkan, "tools/deep__image");
+		await expect(page.getByText("no workflow runs around it")).toBeVisible();
+		await expect(page.getByRole("button", { name: "Run" })).toBeDisabled();
+		await page.getByRole("switch").click();
+		await expect(page.getByRole("button", { name: "Run" })).toBeEnabled();
+		await expect(page.getByRole("region", { name: "Workflows around its calls" })).toContainText("none");
+	});
+
 	test("answers are shown as Markdown, images and tables, and as they came", async ({ signedIn: page, genkan }) => {
 		const run = async (tool: string) => {
 			await go(page, genkan, `tools/deep__${tool}`);
@@ -291,4 +368,30 @@ test.describe("a tool with a deep schema and rich answers", () => {
 		await run("broken");
 		await expect(page.getByText("The kettle is empty.")).toBeVisible();
 	});
+});
+
+test("a run teaches searches only if the tool was opened from their results", async ({ signedIn: page, genkan }) => {
+	const learned = async () =>
+		(await genkan.rest<{ lessons: { tool: string; terms: string[] }[] }>("GET", "/v1/search/learned?all=true")).lessons;
+	const list = page.getByRole("table", { name: "Tools" });
+	const run = async () => {
+		await page.getByRole("button", { name: "Run" }).click();
+		await expect(page.getByRole("button", { name: "Shown" })).toBeVisible();
+	};
+	await go(page, genkan, "tools");
+	await page.getByRole("searchbox").fill("environment variables");
+	await expect(list.getByRole("row", { name: /get-env/ })).toBeVisible();
+	await page.getByRole("searchbox").fill("");
+	await list.getByText("everything__get-tiny-image").click();
+	await run();
+	expect(await learned()).toEqual([]);
+	await go(page, genkan, "tools?q=environment+variables");
+	await list.getByText("everything__get-env").click();
+	await page.getByRole("tab", { name: "Schema" }).click();
+	await page.getByRole("tab", { name: "Try it" }).click();
+	await run();
+	expect(await learned()).toMatchObject([{ tool: "get-env", times: 1 }]);
+	// The way back leads to the search.
+	await page.getByRole("main").getByRole("link", { name: "Tools /" }).click();
+	await expect(page.getByRole("searchbox")).toHaveValue("environment variables");
 });

@@ -30,13 +30,13 @@ test("a template is used by filling in a form, and enabled from the list", async
 	await expect(page.getByText("active: v1")).toBeVisible();
 	await go(page, genkan, "workflows");
 	const row = page.getByRole("row", { name: /Deny/ }).first();
-	await expect(row).toContainText("Runs");
+	await expect(row).toContainText("Active");
 	await accessible(page);
 	await page.getByRole("switch").first().click();
-	await expect(row).toContainText("Draft");
+	await expect(row).toContainText("Stopped");
 	await expect(page.getByText(/is stopped\. Calls go through without it\./)).toBeVisible();
 	await page.getByRole("button", { name: "Undo" }).click();
-	await expect(row).toContainText("Runs");
+	await expect(row).toContainText("Active");
 });
 
 test("what is wrong with a template stands at its field, which is focused", async ({ signedIn: page, genkan }) => {
@@ -204,7 +204,7 @@ test("which workflows apply to a tool and a client is told on the tool's page, a
 	}
 	await go(page, genkan, "tools/fault__echo");
 	const around = page.getByRole("region", { name: "Workflows around its calls" });
-	await expect(around.getByRole("link")).toHaveText([/The outer\s*Runs/, /The bobs\s*Watches · on a condition/]);
+	await expect(around.getByRole("link")).toHaveText([/The outer\s*Active/, /The bobs\s*Shadow · on a condition/]);
 	await around.getByRole("combobox", { name: "Only for the client" }).fill("alice");
 	await expect(around.getByRole("link")).toHaveText([/The outer/]);
 	await accessible(page);

@@ -1,6 +1,6 @@
 import { createRoot } from "react-dom/client";
 import { base, sessionEnded } from "./api/client";
-import { startEvents } from "./api/events";
+import { endEvents, startEvents } from "./api/events";
 import { currentSession, type Session, signIn, takeCode } from "./api/session";
 import { startLang } from "./lang";
 import { App } from "./shell/app";
@@ -23,19 +23,36 @@ async function start(): Promise<void> {
 		problem = error;
 	}
 	await startLang(session?.language);
-	if (!session?.signedIn) return root.render(<SignIn problem={problem} />);
+	if (!session?.signedIn) {
+		root.render(<SignIn problem={problem} />);
+		return returnWhenSignedIn();
+	}
 	sessionEnded.check = async () => {
 		const ended = await currentSession().then(
 			(now) => !now.signedIn,
 			() => false,
 		);
-		if (ended) root.render(<SignIn />);
+		if (ended) {
+			endEvents();
+			root.render(<SignIn />);
+			returnWhenSignedIn();
+		}
 		return ended;
 	};
 	startEvents();
 	await page;
 	root.render(<App session={session} />);
 	fetchPages();
+}
+
+/** returnWhenSignedIn draws the page again if its person has signed in elsewhere meanwhile. */
+function returnWhenSignedIn(): void {
+	addEventListener("focus", () => {
+		void currentSession().then(
+			({ signedIn }) => signedIn && location.reload(),
+			() => {},
+		);
+	});
 }
 
 // A link that is opened where a page is open already changes only what is behind the #.

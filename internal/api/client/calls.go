@@ -32,6 +32,7 @@ type CallEntry struct {
 	TokensOut   int       `json:"tokensOut" doc:"About how many tokens a model read for the answer."`
 	TokensSaved int       `json:"tokensSaved,omitempty" doc:"About how many tokens the model was spared because the answer was stored and its outline returned. Negative for a call of read_result, which reads some of them after all."`
 	Bodies      string    `json:"bodies" doc:"Whether what was sent and received is kept: kept; off, the configuration said no; local, it is kept only for clients without a token; lost, calls came faster than they could be written; unreadable, it cannot be decrypted."`
+	Cut         bool      `json:"cut,omitempty" doc:"It is too long, and only the beginning of its bodies is kept, so it cannot be replayed."`
 }
 
 // The values of CallEntry.Bodies.
@@ -203,6 +204,12 @@ func (c *Client) Calls(ctx context.Context, f CallFilter) (CallList, error) {
 func (c *Client) CallDetails(ctx context.Context, id string) (CallDetails, error) {
 	var out CallDetails
 	return out, c.do(ctx, http.MethodGet, "/v1/calls/"+url.PathEscape(id), nil, &out)
+}
+
+// CancelCall ends a call that has not ended.
+func (c *Client) CancelCall(ctx context.Context, id string) error {
+	var out Done
+	return c.do(ctx, http.MethodPost, "/v1/calls/"+url.PathEscape(id)+"/cancel", nil, &out)
 }
 
 // CallStats returns the sums of the calls that a filter selects.

@@ -178,6 +178,12 @@ func (c *Client) Servers(ctx context.Context) ([]Server, error) {
 	return out.Servers, c.do(ctx, http.MethodGet, "/v1/servers", nil, &out)
 }
 
+// ServersInDetail lists the servers, each as Server shows it.
+func (c *Client) ServersInDetail(ctx context.Context) ([]Server, error) {
+	var out ServerList
+	return out.Servers, c.do(ctx, http.MethodGet, "/v1/servers?details=true", nil, &out)
+}
+
 // Server shows one server.
 func (c *Client) Server(ctx context.Context, name string) (Server, error) {
 	var out Server

@@ -20,8 +20,9 @@ type DoctorFinding struct {
 	Title    string         `json:"title" doc:"What is so."`
 	Detail   string         `json:"detail,omitempty" doc:"What that means, and the words of others that belong to it, such as the last lines of a server."`
 	Times    []DoctorTime   `json:"times,omitempty" doc:"The times in title and detail, in the time zone of genkan."`
-	Fix      string         `json:"fix,omitempty" doc:"What mends it: the command, and what else there is to say."`
-	Place    string         `json:"place,omitempty" doc:"The part of fix that says where the definition of the server is."`
+	Fix      string         `json:"fix,omitempty" doc:"What mends it on one line: the command and the advice."`
+	Advice   string         `json:"advice,omitempty" doc:"What to do, in words that make sense without the command."`
+	Place    string         `json:"place,omitempty" doc:"The part of fix and advice that says where the definition of the server is."`
 	Command  string         `json:"command,omitempty" doc:"The command that mends it, where one does."`
 	Request  *DoctorRequest `json:"request,omitempty" doc:"The request that does what the command does, where one can."`
 }

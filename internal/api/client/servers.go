@@ -57,6 +57,7 @@ type PastedServers struct {
 // PastedServer is a server in a text.
 type PastedServer struct {
 	Name       string          `json:"name"`
+	Was        string          `json:"was,omitempty" doc:"Its name in the text, where that is none that a server may have."`
 	Definition json.RawMessage `json:"definition" doc:"The body of POST /v1/servers, without the name."`
 }
 

@@ -121,13 +121,14 @@ type ClientConnection struct {
 
 // ClientFile is a file in which a client may keep servers.
 type ClientFile struct {
-	Path      string `json:"path"`
-	Project   bool   `json:"project" doc:"It belongs to the project in folder."`
-	Exists    bool   `json:"exists"`
-	Servers   int    `json:"servers"`
-	Connected int    `json:"connected" doc:"How many of the servers' entries lead to genkan."`
-	Knowledge bool   `json:"knowledge" doc:"Whether the client gets the knowledge base by one of them."`
-	Problem   string `json:"problem,omitempty" doc:"Why it cannot be read."`
+	Path      string   `json:"path"`
+	Project   bool     `json:"project" doc:"It belongs to the project in folder."`
+	Exists    bool     `json:"exists"`
+	Servers   int      `json:"servers"`
+	Connected int      `json:"connected" doc:"How many of the servers' entries lead to genkan."`
+	Knowledge bool     `json:"knowledge" doc:"Whether the client gets the knowledge base by one of them."`
+	Names     []string `json:"names" doc:"The servers of genkan that entries name. Entries that lead to all servers name none."`
+	Problem   string   `json:"problem,omitempty" doc:"Why it cannot be read."`
 }
 
 // ClientChange is a change of a client's file that can be undone.

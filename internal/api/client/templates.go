@@ -13,6 +13,7 @@ type Template struct {
 	Description string          `json:"description"`
 	Params      json.RawMessage `json:"params" doc:"The JSON Schema of its parameters."`
 	NeedsMatch  bool            `json:"needsMatch,omitempty" doc:"It is not meant for all calls, so match must be said."`
+	Makes       []string        `json:"makes" doc:"The types of the workflows that it makes, one for each."`
 
 	Hook *TemplateHook `json:"hook,omitempty" doc:"Set if the template can be a single node: a hook with template and params."`
 }

@@ -106,6 +106,8 @@ type CallOptions struct {
 	Budget     int   `json:"budget,omitempty" doc:"How many tokens the answer may have, 500 or more. A larger one is stored for an hour, and its outline is returned with an id for the tool read_result. Unless said, the whole answer is returned."`
 	// Folder is for servers that work in their client's.
 	Folder string `json:"folder,omitempty" doc:"Where the caller works, an absolute path, for servers that work in their client's folder. With a token other than the admin's it must be below the home directory of genkan's user and not hidden, or in one of the folders of the configuration; the home directory itself, the root of a file system and what contains genkan's own data are not used."`
+	// Query is for callers with whom a call need not follow from the search before it.
+	Query string `json:"query,omitempty" doc:"The search by which the tool was found. Searches learn from it if the call succeeds. Callers other than browsers need not say it: a call counts as led to by one of their last searches."`
 }
 
 // CallResult is the answer to a call.

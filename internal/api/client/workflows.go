@@ -16,7 +16,9 @@ type Workflow struct {
 	Description string    `json:"description,omitempty"`
 	Type        string    `json:"workflowType" doc:"The method of the calls that it is for: tools/call, tools/list, prompts/get or resources/read."`
 	Enabled     bool      `json:"enabled" doc:"Whether a version of it runs."`
+	State       string    `json:"state" doc:"active or shadow, as mode says, if a version of it runs; stopped, if one ran before; draft, if none ever did."`
 	Running     int       `json:"runningVersion,omitempty" doc:"The version that runs."`
+	Stopped     int       `json:"stoppedVersion,omitempty" doc:"The version that ran until the workflow was stopped."`
 	Newest      int       `json:"newestVersion"`
 	Order       int       `json:"order" doc:"The workflow with the lowest sees a call first and its answer last."`
 	Mode        string    `json:"mode" doc:"enforce; or shadow, if it only watches. That of the version that runs, or of the newest if none does."`
@@ -25,8 +27,20 @@ type Workflow struct {
 	UpdatedAt   time.Time `json:"updatedAt" doc:"When the newest version was made."`
 	Conditional bool      `json:"conditional,omitempty" doc:"It has match.when, so whether it runs depends on the call."`
 
+	LimitOf   string        `json:"limitOf,omitempty" doc:"The token whose limit it carries out. It is changed by PUT /v1/tokens/NAME/limit alone, and runs also while all workflows are turned off."`
+	Match     WorkflowMatch `json:"match" doc:"Which calls it is for: that of the version that runs, or of the newest if none does."`
+	NoServers []string      `json:"noServers,omitempty" doc:"The patterns of match by which it is for no server that there is now."`
+	Runs      *RunStats     `json:"runs,omitempty" doc:"Its runs since it was enabled or genkan started, in its mode; only in lists."`
+
 	Template string `json:"template,omitempty" doc:"The template that it was made from."`
 	Outdated bool   `json:"outdated,omitempty" doc:"The template has other scripts now than when the newest version was made; POST /v1/workflows/ID/update stores a draft with them."`
+}
+
+// WorkflowMatch is what the match of a definition names.
+type WorkflowMatch struct {
+	Servers []string `json:"servers,omitempty"`
+	Tools   []string `json:"tools,omitempty"`
+	Clients []string `json:"clients,omitempty"`
 }
 
 // WorkflowList lists the workflows.
@@ -49,10 +63,12 @@ type SwitchRequest struct {
 
 // WorkflowMatches says what a definition is for, as the servers are now.
 type WorkflowMatches struct {
-	Servers     int      `json:"servers" doc:"How many servers have any of it."`
+	Servers     int      `json:"servers" doc:"How many servers have any of it, without the parts of genkan itself."`
+	BuiltIn     []string `json:"builtIn,omitempty" doc:"The parts of genkan itself that have any of it, such as kb."`
 	Tools       int      `json:"tools" doc:"How many tools, or prompts or resources, as its workflowType says."`
 	Names       []string `json:"names" doc:"The first 100 of them, as server__tool by the servers' own names."`
 	Conditional bool     `json:"conditional,omitempty" doc:"It has match.when, so whether it runs depends on the call."`
+	NoServers   []string `json:"noServers,omitempty" doc:"The patterns of match by which it is for no server that there is now."`
 }
 
 // NodeTypes describe what workflows are made of.
@@ -85,7 +101,8 @@ type WorkflowDetails struct {
 
 // WorkflowProblem is something that is wrong with a definition.
 type WorkflowProblem struct {
-	Node   string `json:"node,omitempty" doc:"The node that has it; nothing for the whole workflow."`
+	Node   string `json:"node,omitempty" doc:"The id of the node that has it; nothing for the whole workflow."`
+	Label  string `json:"label,omitempty" doc:"The node's label, if it has one: what people who draw know it by."`
 	Reason string `json:"reason"`
 	Line   int    `json:"line,omitempty" doc:"In the script or expression, from 1."`
 	Column int    `json:"column,omitempty"`
@@ -210,6 +227,7 @@ type BacktestResult struct {
 	Unmatched    int               `json:"unmatched" doc:"Calls that the workflow is not for."`
 	Skipped      int               `json:"skipped" doc:"Calls that cannot be replayed: they are too long to be kept whole, nothing of them is kept, or they did not reach a server."`
 	Cut          int               `json:"cut" doc:"Those of skipped that were too long."`
+	TooLarge     int               `json:"tooLarge" doc:"Those of cut that the workflow is for and that limits.payloadKB is too low for: it would fail on them."`
 	Partial      bool              `json:"partial,omitempty" doc:"It ran out of time, and older calls were not tried."`
 	P50Millis    float64           `json:"p50Millis" doc:"What the workflow adds to half of the calls at most."`
 	P95Millis    float64           `json:"p95Millis" doc:"What it adds to 95 of 100 calls at most."`

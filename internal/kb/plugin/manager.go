@@ -286,7 +286,7 @@ func (m *Manager) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resu
 	}
 	in := kb.NewArguments(values, tool.known, tool.required)
 	if err := in.Err(); err != nil {
-		return m.opt.Tools.Answer(nil, err)
+		return m.opt.Tools.Answer(call, nil, err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -304,7 +304,7 @@ func (m *Manager) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resu
 			Message: "plugin %s has failed in this call; the log has the details", Values: []any{tool.name},
 		}
 	}
-	return m.opt.Tools.Answer(answer, err)
+	return m.opt.Tools.Answer(call, answer, err)
 }
 
 func closing() error {

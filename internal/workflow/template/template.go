@@ -25,6 +25,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 	"genkan/internal/workflow"
 )
 
@@ -129,6 +130,14 @@ func All() []Template {
 		all = append(all, s.Template)
 	}
 	return all
+}
+
+// Types returns the types of the workflows that the template makes, one for each.
+func (t Template) Types() (types []string) {
+	for _, raw := range t.source.Workflows {
+		types = append(types, jsonrpc.LookupText(raw, "workflowType"))
+	}
+	return types
 }
 
 // Japanese returns the template with Japanese texts.

@@ -77,3 +77,7 @@ export const queries = new QueryClient({
 export function refresh(...routes: (keyof paths)[]): void {
 	for (const route of routes) void queries.invalidateQueries({ queryKey: ["get", route] });
 }
+
+/** drawn are the workflows that people have made: not those that carry out limits of tokens. */
+export const drawn = (data: S["WorkflowList"] | undefined): S["Workflow"][] =>
+	data?.workflows.filter((workflow) => !workflow.limitOf) ?? [];

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useSyncExternalStore } from "react";
+import { currentLang } from "@/lang";
 import { queries, refresh, root, type S, sessionEnded } from "./client";
 
-// A browser opens six connections to a host, so all tabs share one stream: the tab that
-// has the lock reads it and passes it on.
+// A browser opens six connections to a host, so all tabs of a language share one stream:
+// the tab that has the lock reads it and passes it on.
 
 export type Event = S["Event"];
 
@@ -12,7 +13,7 @@ let connected = false;
 let been = false;
 let lastID = "";
 
-const channel = new BroadcastChannel(`genkan.events.${root.href}`);
+let channel: BroadcastChannel;
 type Message = { event: Event } | { connected: boolean } | { ask: true };
 
 function deliver(message: Message): void {
@@ -90,6 +91,7 @@ const names = [
 
 function read(tell: (message: Message) => void): EventSource {
 	const url = new URL("v1/events", root);
+	url.searchParams.set("lang", currentLang());
 	if (lastID) url.searchParams.set("after", lastID);
 	const source = new EventSource(url);
 	for (const name of names)
@@ -110,8 +112,10 @@ function read(tell: (message: Message) => void): EventSource {
 }
 let stream: EventSource | undefined;
 
-/** startEvents follows what happens, for as long as the page is open. */
+/** startEvents follows what happens, until the page is closed or the session has ended. */
 export function startEvents(): void {
+	const name = `genkan.events.${currentLang()}.${root.href}`;
+	channel = new BroadcastChannel(name);
 	const both = (message: Message) => {
 		deliver(message);
 		channel.postMessage(message);
@@ -122,14 +126,22 @@ export function startEvents(): void {
 		} else deliver(data);
 	};
 	channel.postMessage({ ask: true } satisfies Message);
+	const { signal } = ended;
 	const lead = () => {
 		stream = read(both);
-		return new Promise<void>(() => {}); // until the page is closed
+		return new Promise<void>((done) => signal.addEventListener("abort", () => done()));
 	};
+	signal.addEventListener("abort", () => stream?.close());
 	// Only pages from loopback or over TLS have locks.
-	if (navigator.locks) void navigator.locks.request(`genkan.events.${root.href}`, lead);
+	if (navigator.locks)
+		navigator.locks.request(name, { signal }, lead).catch(() => {}); // ended before its turn
 	else void lead();
 }
+
+const ended = new AbortController();
+
+/** endEvents leaves the stream to the other tabs. */
+export const endEvents = (): void => ended.abort();
 
 /** useEvents calls listen with each event while the component is shown. */
 export function useEvents(listen: (event: Event) => void): void {

@@ -1,5 +1,21 @@
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { ago, both, clock, list, sentences, short, startLang, t, took, whole } from ".";
+import {
+	ago,
+	both,
+	brief,
+	clock,
+	ended,
+	list,
+	quoted,
+	rate,
+	readNumber,
+	sentences,
+	short,
+	startLang,
+	t,
+	took,
+	whole,
+} from ".";
 
 const now = Date.parse("2026-11-16T12:00:00Z");
 const speak = async (lang: string) => {
@@ -14,15 +30,23 @@ describe("in Japanese", () => {
 		[0, "0 ms"],
 		[0.42, "0.4 ms"],
 		[999, "999 ms"],
-		[1000, "1 秒"],
-		[1449, "1.4 秒"],
-		[23_400, "23 秒"],
-		[150_000, "3 分"],
+		[1000, "1 s"],
+		[1449, "1.4 s"],
+		[23_400, "23 s"],
+		[150_000, "3 min"],
 	])("a duration of %d ms is %s", (millis, text) => expect(took(millis)).toBe(text));
 	test("a value in Japanese has no space beside it", () => {
-		expect(t("signed in {time}", { time: "13 分前" })).toBe("13 分前にサインイン");
-		expect(t("signed in {time}", { time: "10:30" })).toBe("10:30 にサインイン");
+		expect(t("signed in {time}", { time: "13 分前" })).toBe("13\u00a0分前にサインイン");
+		expect(t("signed in {time}", { time: "10:30" })).toBe("10:30\u00a0にサインイン");
+		expect(t("signed in {time}", { time: quoted("朝") })).toBe("「朝」にサインイン");
 	});
+	test("a message of the server is a sentence where it stands alone", () => {
+		expect(ended("見つかりません")).toBe("見つかりません。");
+		expect(ended("見つかりません。")).toBe("見つかりません。");
+		expect(ended("終了しました（終了コード 1）")).toBe("終了しました（終了コード 1）。");
+		expect(ended("exit status 1")).toBe("exit status 1");
+	});
+	test("no line ends between a number and its unit", () => expect(t("{n} tools", { n: 3 })).toBe("ツール 3\u00a0個"));
 	test.each([
 		[200, "たった今"],
 		[8000, "8 秒前"],
@@ -52,6 +76,14 @@ describe("in Japanese", () => {
 	});
 });
 
+test.each([
+	[0, "0"],
+	[0.0167, "0.02"],
+	[0.0002, "< 0.01"],
+	[1.25, "1.3"],
+	[1200.4, "1,200"],
+])("a rate of %d is %s", (n, text) => expect(rate(n)).toBe(text));
+
 describe("in English", () => {
 	beforeAll(() => speak("en"));
 	test("formats are as before", () => {
@@ -64,5 +96,24 @@ describe("in English", () => {
 		const night = new Date();
 		night.setHours(0, 0, 10);
 		expect(clock(night)).toBe("00:00:10");
+		expect(brief(night)).toBe("00:00:10");
+		const then = new Date(2020, 10, 17, 23, 51, 8);
+		expect(clock(then)).toBe("Nov 17 23:51:08");
+		expect(brief(then)).toBe("Nov 17 23:51");
 	});
 });
+
+test.each([
+	["", undefined],
+	["　", undefined],
+	["123", 123],
+	["１２３", 123],
+	["１２．５", 12.5],
+	["１２。５", 12.5],
+	["－３", -3],
+	["−3", -3],
+	["ー３", -3],
+	["１．", "1."],
+	["二", "二"],
+	["1,000", "1,000"],
+])("%s is typed for %s", (typed, read) => expect(readNumber(typed)).toBe(read));

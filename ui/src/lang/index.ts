@@ -10,11 +10,11 @@ const stored = "genkan.lang";
 /** currentLang is the language of the page. */
 export const currentLang = (): Lang => lang;
 
-/** startLang chooses the language before the first drawing: what the person chose
- * here, else what Genkan is configured for, else what the browser prefers. */
+/** startLang chooses the language before the first drawing: what the person chose here,
+ * else Japanese if Genkan or the browser is set to it. */
 export async function startLang(configured?: string): Promise<void> {
-	const chosen = localStorage.getItem(stored) || configured || navigator.language;
-	lang = chosen.startsWith("ja") ? "ja" : "en";
+	const chosen = localStorage.getItem(stored) ?? [configured, navigator.language].find((one) => one?.startsWith("ja"));
+	lang = chosen?.startsWith("ja") ? "ja" : "en";
 	document.documentElement.lang = lang;
 	if (lang === "ja") dictionary = (await import("./ja")).default;
 }
@@ -29,10 +29,15 @@ export type Values = Record<string, string | number>;
 
 /** t translates a text. Values stand in braces: t("{n} servers", { n }). */
 export function t(english: string, values?: Values): string {
-	const text = lang === "ja" ? (dictionary[english] ?? english) : english;
-	if (!values) return text;
-	if (lang === "en") return text.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
-	// The space beside a value is for other letters: 3 分, but たった今.
+	if (lang === "en")
+		return values ? english.replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole)) : english;
+	const text = dictionary[english] ?? english;
+	// No line ends between a number and its unit.
+	return (values ? filled(text, values) : text).replace(/(\d) (?=[ぁ-んァ-ヶ一-龠])/g, "$1\u00a0");
+}
+
+// The space beside a value is for other letters: 3 分, but たった今.
+function filled(text: string, values: Values): string {
 	return text.replace(/( ?)\{(\w+)\}( ?)/g, (whole, before, name, after) => {
 		if (values[name] === undefined) return whole;
 		const value = String(values[name]);
@@ -40,7 +45,7 @@ export function t(english: string, values?: Values): string {
 	});
 }
 
-const japanese = /[ぁ-んァ-ヶー一-龠]/;
+const japanese = /[ぁ-んァ-ヶー一-龠「」（）]/;
 
 /** tn chooses between the texts for one and for many: tn(n, "{n} server", "{n} servers").
  * Japanese needs only the second. */
@@ -61,6 +66,18 @@ function format<T extends Intl.DateTimeFormat | Intl.NumberFormat>(name: string,
 	return found as T;
 }
 
+/** readNumber reads a number that somebody types, also with a Japanese input method:
+ * １２．５ is 12.5. Nothing is undefined, and what is no number yet stays a text. */
+export function readNumber(typed: string): number | string | undefined {
+	const text = typed
+		.normalize("NFKC")
+		.trim()
+		.replace(/^[−ー]/, "-")
+		.replace("。", ".");
+	if (text === "") return undefined;
+	return Number.isNaN(Number(text)) || text.endsWith(".") ? text : Number(text);
+}
+
 /** number writes 12345 as 12,345. */
 export const number = (n: number): string => format("number", () => new Intl.NumberFormat(locale())).format(n);
 
@@ -73,15 +90,22 @@ export function short(n: number): string {
 	return `${number(Number((n / size).toFixed(n < 10 * size ? 1 : 0)))} ${unit}`;
 }
 
-/** took writes a duration as people say it: 4 ms, 1.4 s, 2 min. */
-export function took(millis: number): string {
-	const [s, min] = lang === "ja" ? ["秒", "分"] : ["s", "min"];
+/** rate writes how many there are in a time. One call in an hour is not nothing. */
+export const rate = (n: number): string =>
+	n === 0 || n >= 10 ? number(Math.round(n)) : n < 0.01 ? "< 0.01" : n.toFixed(n < 1 ? 2 : 1);
+
+/** took writes a duration as it is measured, in any language: 4 ms, 1.4 s, 2 min; fine has
+ * tenths up to 10 ms. */
+export function took(millis: number, fine = false): string {
 	if (millis < 0.05) return "0 ms";
-	if (millis < 1) return `${millis.toFixed(1)} ms`;
+	if (millis < (fine ? 10 : 1)) return `${millis.toFixed(1)} ms`;
 	if (millis < 1000) return `${Math.round(millis)} ms`;
-	if (millis < 60_000) return `${(millis / 1000).toFixed(millis < 10_000 && millis % 1000 !== 0 ? 1 : 0)} ${s}`;
-	return `${Math.round(millis / 60_000)} ${min}`;
+	if (millis < 60_000) return `${(millis / 1000).toFixed(millis < 10_000 && millis % 1000 !== 0 ? 1 : 0)} s`;
+	return `${Math.round(millis / 60_000)} min`;
 }
+
+/** quoted is a name in a sentence: Japanese has no spaces that tell where it ends. */
+export const quoted = (name: string): string => (lang === "ja" ? `「${name}」` : name);
 
 /** list writes names one after the other: a, b, c. */
 export const list = (names: Iterable<string | number>): string => [...names].join(lang === "ja" ? "、" : ", ");
@@ -98,6 +122,11 @@ export const sentences = (...texts: (string | false | null | undefined)[]): stri
 
 /** between is what stands between two sentences. */
 export const between = (): string => (lang === "ja" ? "" : " ");
+
+/** ended is a text of the server as a sentence of its own. There it may be a part of others,
+ * so its Japanese has no full stop. */
+export const ended = (text: string): string =>
+	lang === "ja" && /[ぁ-んァ-ヶー一-龠）」]$/.test(text) ? `${text}。` : text;
 
 /** bytes writes a size: 212 B, 4.1 KB. */
 export function bytes(n: number): string {
@@ -117,10 +146,18 @@ export function clock(at: string | number | Date): string {
 		() =>
 			new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }),
 	).format(when);
-	if (when.toDateString() === new Date().toDateString()) return time;
+	if (isToday(when)) return time;
 	const day = format("day", () => new Intl.DateTimeFormat(locale(), { month: "short", day: "numeric" })).format(when);
 	return `${day} ${time}`;
 }
+
+/** minute is clock without seconds. */
+export const minute = (at: string | number | Date): string => clock(at).replace(/:\d\d$/, "");
+
+/** brief is clock, without the seconds of another day: for columns. */
+export const brief = (at: string | number | Date): string => (isToday(new Date(at)) ? clock(at) : minute(at));
+
+const isToday = (when: Date): boolean => when.toDateString() === new Date().toDateString();
 
 /** whole writes date and time in full, for titles. */
 export const whole = (at: string | number | Date): string =>

@@ -10,12 +10,13 @@ import {
 	Monitor,
 	Moon,
 	Search,
+	SearchX,
 	Sun,
 	WifiOff,
 } from "lucide-react";
 import { Component, createContext, type ReactNode, Suspense, use, useState } from "react";
 import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
-import { base, queries, query, root } from "../api/client";
+import { base, drawn, queries, query, root } from "../api/client";
 import { useConnected } from "../api/events";
 import { type Session, signOut } from "../api/session";
 import { chooseLang, currentLang, number, t, tn } from "../lang";
@@ -121,9 +122,12 @@ function Frame() {
 							))}
 							<Route>
 								<Empty
+									icon={<SearchX />}
 									title={t("There is no such page.")}
-									actions={<LinkButton href="/calls">{t("Calls")}</LinkButton>}
-								/>
+									actions={<LinkButton href="/calls">{t("To the calls")}</LinkButton>}
+								>
+									{t("The address is wrong, or the page has another one now.")}
+								</Empty>
 							</Route>
 						</Switch>
 					</Suspense>
@@ -155,13 +159,13 @@ function Brand() {
 
 function Nav({ path }: { path: string }) {
 	const tone = useServerTone();
-	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 1 } } });
+	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 1, enabled: true } } });
 	const workflows = query.useQuery("get", "/v1/workflows");
 	const approvals = query.useQuery("get", "/v1/approvals");
 	const waiting = approvals.data?.approvals.length ?? 0;
 	const counts: Record<string, ReactNode> = {
 		"/tools": tools.data && number(tools.data.pagination.total),
-		"/workflows": workflows.data && number(workflows.data.workflows.length),
+		"/workflows": workflows.data && number(drawn(workflows.data).length),
 		"/servers": tone && <Dot tone={tone.tone} title={tone.title} />,
 	};
 	return (
@@ -233,12 +237,14 @@ function Foot({ onKeys }: { onKeys: () => void }) {
 			/>
 			<Menu
 				trigger={
-					<Button look="quiet" size="iconSmall" aria-label={t("More")} title={t("More")}>
+					<Button look="quiet" size="iconSmall" aria-label={t("Help and language")} title={t("Help and language")}>
 						<HelpCircle />
 					</Button>
 				}
 				items={[
-					{ title: t("Getting started"), icon: <ListChecks />, onSelect: () => go("/calls?start=1") },
+					...(session.admin
+						? [{ title: t("Getting started"), icon: <ListChecks />, onSelect: () => go("/calls?start=1") }]
+						: []),
 					{ title: t("Keys"), icon: <Kbd>?</Kbd>, onSelect: onKeys },
 					{
 						title: currentLang() === "ja" ? "English" : "日本語",
@@ -289,7 +295,9 @@ function AllOff() {
 	if (!data?.off) return null;
 	return (
 		<div role="status" className="flex flex-wrap items-center gap-x-3 bg-warn-soft px-7 py-2 text-warn">
-			<b className="font-medium">{t("All workflows are off: nothing is redacted, denied or hidden.")}</b>
+			<b className="font-medium">
+				{t("All workflows are off: nothing is redacted, denied or hidden. Limits of tokens stay.")}
+			</b>
 			<Button size="small" busy={busy} onClick={() => turn(true)}>
 				{t("Turn them on")}
 			</Button>
@@ -318,6 +326,17 @@ function KeysHelp({ onClose }: { onClose: () => void }) {
 		["[  ]", t("Previous and next failed call")],
 		["?", t("These keys")],
 		...places().map((place): [string, string] => [`g ${place.key}`, place.title]),
+		...(location.pathname.includes("/workflows/")
+			? ([
+					["Tab", t("Drawing: add a step")],
+					["C", t("Drawing: connect the step")],
+					["F2", t("Drawing: rename the step")],
+					["D", t("Drawing: duplicate the step")],
+					["Delete", t("Drawing: remove the step")],
+					["Ctrl Z · ⌘Z", t("Undo; in a text, only what was written")],
+					["Ctrl Enter", t("Replay the input")],
+				] satisfies [string, string][])
+			: []),
 	];
 	return (
 		<Dialog title={t("Keys")} onClose={onClose}>

@@ -21,7 +21,10 @@ export default {
 	Keys: "キーボード操作",
 	"Getting started": "始め方",
 	Open: "開く",
-	"Go to": "移動",
+	"Go to": "検索・移動",
+	"Help and language": "ヘルプと言語",
+	"The address is wrong, or the page has another one now.":
+		"アドレスが間違っているか、ページのアドレスが変わっています。",
 	"Sign in": "サインイン",
 	"Sign out": "サインアウト",
 	"Skip to the page": "本文へ移動",
@@ -38,12 +41,19 @@ export default {
 	"Move in a list": "一覧内を移動",
 	"Previous and next failed call": "前または次の失敗した呼び出し",
 	"These keys": "キーボード操作の一覧",
+	"Drawing: add a step": "図：ノードを追加",
+	"Drawing: connect the step": "図：ノードを接続",
+	"Drawing: rename the step": "図：ノードの名前を変更",
+	"Drawing: duplicate the step": "図：ノードを複製",
+	"Drawing: remove the step": "図：ノードを削除",
+	"Undo; in a text, only what was written": "元に戻す（入力欄では、書いた文字だけ）",
+	"Replay the input": "入力を再生",
 	"On the machine where Genkan runs, this command opens the page with a link that works once:":
 		"Genkan が動いているマシンで次のコマンドを実行すると、一度だけ使えるリンクでこのページが開きます。",
 	"Or sign in with a token": "または、アクセストークンでサインイン",
-	"An administrator makes one with genkan tokens add NAME.":
-		"アクセストークンは、管理者が genkan tokens add NAME で発行します。",
+	"An administrator makes one with `genkan tokens add NAME`.":
+		"アクセストークンは、管理者が `genkan tokens add NAME` で発行します。",
 	Setting: "設定",
-	"All workflows are off: nothing is redacted, denied or hidden.":
-		"すべてのワークフローが停止中です。伏せ字、拒否、非表示は行われません。",
+	"All workflows are off: nothing is redacted, denied or hidden. Limits of tokens stay.":
+		"すべてのワークフローが停止中です。伏せ字、拒否、非表示は行われません。トークンの制限は有効なままです。",
 } as Record<string, string>;

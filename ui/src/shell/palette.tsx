@@ -1,6 +1,6 @@
 import { useDeferredValue, useEffect, useId, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { query } from "../api/client";
+import { drawn, query } from "../api/client";
 import { t } from "../lang";
 import { composing, cx, Dialog, Input } from "../ui";
 import { places, settings } from "./nav";
@@ -33,7 +33,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 				kind: t("Server"),
 				href: `/servers/${encodeURIComponent(name)}`,
 			})),
-			...(workflows.data?.workflows ?? []).map(({ id, name }) => ({
+			...drawn(workflows.data).map(({ id, name }) => ({
 				title: name,
 				kind: t("Workflow"),
 				href: `/workflows/${encodeURIComponent(id)}`,

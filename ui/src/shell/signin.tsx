@@ -1,7 +1,8 @@
+import { Languages } from "lucide-react";
 import { useState } from "react";
 import { signIn } from "../api/session";
-import { t } from "../lang";
-import { Button, Card, CopyButton, Field, Input, Notes, Problem } from "../ui";
+import { chooseLang, currentLang, t } from "../lang";
+import { Button, Card, CopyButton, Field, Input, Notes, Problem, Prose } from "../ui";
 import { Mark } from "./mark";
 
 /** SignIn is what a browser sees that has no session. */
@@ -9,6 +10,7 @@ export function SignIn({ problem }: { problem?: unknown }) {
 	const [token, setToken] = useState("");
 	const [error, setError] = useState<unknown>(problem);
 	const [busy, setBusy] = useState(false);
+	const other = currentLang() === "ja" ? "en" : "ja";
 	const enter = async () => {
 		if (!token.trim()) return;
 		setBusy(true);
@@ -25,6 +27,11 @@ export function SignIn({ problem }: { problem?: unknown }) {
 			<div className="flex items-center gap-2.5 font-semibold text-xl">
 				<Mark size={28} />
 				Genkan
+				<span className="flex-1" />
+				<Button look="quiet" size="small" lang={other} onClick={() => chooseLang(other)}>
+					<Languages />
+					{other === "ja" ? "日本語" : "English"}
+				</Button>
 			</div>
 			{error !== undefined && <Problem error={error} className="[&>*]:first-letter:uppercase" />}
 			<Card className="flex flex-col gap-3 p-5">
@@ -38,7 +45,10 @@ export function SignIn({ problem }: { problem?: unknown }) {
 				</div>
 			</Card>
 			<Card className="flex flex-col gap-3 p-5">
-				<Field label={t("Or sign in with a token")} hint={t("An administrator makes one with genkan tokens add NAME.")}>
+				<Field
+					label={t("Or sign in with a token")}
+					hint={<Prose text={t("An administrator makes one with `genkan tokens add NAME`.")} />}
+				>
 					<Input
 						type="password"
 						name="token"

@@ -14,7 +14,7 @@ import {
 } from "react";
 import { Link } from "wouter";
 import { Failure } from "../api/client";
-import { t } from "../lang";
+import { ended, readNumber, t } from "../lang";
 
 /** cx joins the class names that are there. */
 export const cx = (...names: (string | false | null | undefined)[]): string => names.filter(Boolean).join(" ");
@@ -91,7 +91,7 @@ const tones: Record<Tone, string> = {
 	ok: "bg-ok-soft text-ok",
 	warn: "bg-warn-soft text-warn",
 	bad: "bg-bad-soft text-bad",
-	idle: "bg-sunken text-muted border-line",
+	idle: "bg-chip text-muted border-line",
 	accent: "bg-accent-soft text-accent",
 };
 const chip =
@@ -211,7 +211,11 @@ export function Loading({ rows = 6 }: { rows?: number }) {
 export function Problem({ error, retry, className }: { error: unknown; retry?: () => void; className?: string }) {
 	const status = error instanceof Failure ? error.status : undefined;
 	if (status === 403)
-		return <p className={cx("rounded-lg bg-sunken px-4 py-3 text-muted", className)}>{messageOf(error)}</p>;
+		return (
+			<p className={cx("rounded-lg bg-sunken px-4 py-3 text-muted", className)}>
+				<Prose text={messageOf(error)} />
+			</p>
+		);
 	return (
 		<div role="alert" className={cx("flex items-center gap-3 rounded-lg bg-bad-soft px-4 py-3 text-bad", className)}>
 			<div className="min-w-0 flex-1 break-words whitespace-pre-wrap">
@@ -228,9 +232,9 @@ export function Problem({ error, retry, className }: { error: unknown; retry?: (
 
 /** messageOf is what to tell a person about an error. */
 export function messageOf(error: unknown): string {
-	if (error instanceof Failure) return error.message;
+	if (error instanceof Failure) return ended(error.message);
 	if (error instanceof Error) return t("The page has made a mistake: {message}", { message: error.message });
-	return String(error);
+	return ended(String(error));
 }
 
 /** Empty says why there is nothing, and what to do next. */
@@ -357,6 +361,38 @@ export function Input({
 	);
 }
 
+/** NumberInput is a number. A text that is none is given as it is, and the server says so;
+ * where the number is whole, only digits count. What somebody types stays as it is written
+ * meanwhile, because an input method would lose its place. */
+export function NumberInput({
+	value,
+	onChange,
+	whole,
+	...rest
+}: Omit<ComponentProps<typeof Input>, "value" | "onChange"> & {
+	value: unknown;
+	onChange: (value: number | string | undefined) => void;
+	whole?: boolean;
+}) {
+	const [text, setText] = useState<string | null>(null);
+	const read = (typed: string) => readNumber(whole ? typed.normalize("NFKC").replace(/\D/g, "") : typed);
+	const shown = value === undefined || value === null ? "" : String(value);
+	return (
+		<Input
+			inputMode={whole ? "numeric" : "decimal"}
+			{...rest}
+			value={text !== null && read(text) === (value ?? undefined) ? text : shown}
+			onChange={(event) => {
+				const typed = event.target.value;
+				setText(whole && !(event.nativeEvent as InputEvent).isComposing ? null : typed);
+				onChange(read(typed));
+			}}
+			onCompositionEnd={() => whole && setText(null)}
+			onBlur={() => setText(null)}
+		/>
+	);
+}
+
 export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
 	const field = useContext(FieldContext);
 	return <textarea rows={4} {...field} {...rest} className={cx(control, fixed, "w-full px-2.5 py-1.5", className)} />;
@@ -364,7 +400,7 @@ export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
 
 export function Select({ className, ...rest }: ComponentProps<"select">) {
 	const field = useContext(FieldContext);
-	return <select {...field} {...rest} className={cx(control, "h-8 min-w-0 px-2", className)} />;
+	return <select {...field} {...rest} className={cx(control, "dropdown h-8 min-w-0 pl-2", className)} />;
 }
 
 /** Switch turns something on and off at once. */
@@ -432,8 +468,9 @@ export function Field({
 				{children}
 			</FieldContext>
 			{about && (
-				<div id={about} className={cx("text-xs", error ? "text-bad" : "text-faint")}>
-					{error || hint}
+				<div id={about} className="flex flex-col gap-0.5 text-xs">
+					{error && <div className="text-bad">{error}</div>}
+					{hint && <div className="text-faint">{hint}</div>}
 				</div>
 			)}
 		</div>

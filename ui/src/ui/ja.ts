@@ -15,6 +15,8 @@ export default {
 	"It takes no arguments.": "引数はありません。",
 	needed: "必須",
 	"not said": "指定なし",
+	"Choose one": "選択してください",
+	"Choose one.": "選択してください。",
 	"Item {n}": "項目 {n}",
 	"Remove item {n}": "項目 {n} を削除",
 	"Add an item": "項目を追加",

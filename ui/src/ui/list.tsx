@@ -61,7 +61,8 @@ export function List<T>({
 	onEnd,
 	empty,
 	rowClass,
-	narrowRow = 36,
+	row: wideRow = 36,
+	narrowRow = wideRow,
 	onAway,
 	scrollRef,
 	children,
@@ -80,6 +81,8 @@ export function List<T>({
 	onEnd?: () => void;
 	empty?: ReactNode;
 	rowClass?: (row: T) => string | false | undefined;
+	/** The height of a row. */
+	row?: number;
 	/** The height of a row where the window is narrow, for one with a second line there. */
 	narrowRow?: number;
 	/** Told when its reader leaves the top, and comes back. */
@@ -96,12 +99,12 @@ export function List<T>({
 	const keyOf = useRef(rowKey);
 	keyOf.current = rowKey;
 	const getItemKey = useCallback((i: number) => keyOf.current(rows[i]!), [rows]);
-	const rowHeight = useNarrow() ? narrowRow : 36;
+	const rowHeight = useNarrow() ? narrowRow : wideRow;
 	const virtual = useVirtualizer({
 		count: rows.length,
 		getScrollElement: () => scroller.current,
 		estimateSize: () => rowHeight,
-		overscan: 12,
+		overscan: 6,
 		getItemKey,
 	});
 	// biome-ignore lint/correctness/useExhaustiveDependencies: rows have another height now
@@ -185,12 +188,14 @@ export function List<T>({
 									onClick={
 										onOpen &&
 										((event) => {
-											if (!(event.target as Element).closest("a,button,input,[data-own]")) onOpen(row);
+											// A menu of the row is drawn elsewhere, but its clicks come here.
+											const at = event.target as Element;
+											if (event.currentTarget.contains(at) && !at.closest("a,button,input,[data-own]")) onOpen(row);
 										})
 									}
 									className={cx(
 										grid,
-										"absolute inset-x-0 border-line",
+										"absolute inset-x-0 border-line contain-strict",
 										item.index < rows.length - 1 && "border-b",
 										onOpen && "cursor-pointer",
 										key === selected ? "bg-accent-soft" : "hover:bg-sunken",

@@ -22,25 +22,30 @@ const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", 
 // Japanese has no spaces: a line that is broken between two of its characters goes on.
 const cjk = "[\\u3000-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\uff00-\\uffef]";
 const broken = new RegExp(`(${cjk})\\n(?=${cjk})`, "g");
-const marked = new Marked({
-	gfm: true,
-	async: false,
-	walkTokens: (token) => {
-		if (token.type === "text" && !token.tokens) token.text = token.text.replace(broken, "$1");
-	},
-	renderer: { html: ({ text }) => (/^<br\s*\/?>$/i.test(text) ? "<br>" : escaped(text)) },
-});
+const reading = (breaks: boolean) =>
+	new Marked({
+		gfm: true,
+		breaks,
+		async: false,
+		walkTokens: (token) => {
+			if (token.type === "text" && !token.tokens) token.text = token.text.replace(broken, "$1");
+		},
+		renderer: { html: ({ text }) => (/^<br\s*\/?>$/i.test(text) ? "<br>" : escaped(text)) },
+	});
+const joining = reading(false);
+const breaking = reading(true);
 
-/** Markdown shows a text of others as formatted text. It is loaded when it is needed:
+/** Markdown shows a text of others as formatted text. Lines are joined to paragraphs, unless
+ * the text may be no Markdown and its lines are to stay. It is loaded when it is needed:
  * lazy(() => import("@/ui/markdown")). */
-export default function Markdown({ text, className }: { text: string; className?: string }) {
+export default function Markdown({ text, lines, className }: { text: string; lines?: boolean; className?: string }) {
 	const html = useMemo(
 		() =>
-			purifier.sanitize(marked.parse(text) as string, {
+			purifier.sanitize((lines ? breaking : joining).parse(text) as string, {
 				FORBID_TAGS: ["style", "form", "input", "button", "iframe", "svg", "math"],
 				FORBID_ATTR: ["style", "class", "id"],
 			}),
-		[text],
+		[text, lines],
 	);
 	// biome-ignore lint/security/noDangerouslySetInnerHtml: sanitised above
 	return <div className={cx("prose", className)} dangerouslySetInnerHTML={{ __html: html }} />;

@@ -80,7 +80,7 @@ function Part({ block, bad }: { block: Block; bad?: boolean }): ReactNode {
 	if (block.resource)
 		return (
 			<div>
-				<div className="px-4 pt-3 font-medium text-muted text-xs break-all">{block.resource.uri}</div>
+				<div className="px-4 pt-3 font-medium text-muted text-xs wrap-anywhere">{block.resource.uri}</div>
 				<Part block={block.resource} />
 			</div>
 		);
@@ -108,7 +108,7 @@ function Part({ block, bad }: { block: Block; bad?: boolean }): ReactNode {
 	if (block.type === "resource_link")
 		return (
 			<p className="px-4 py-3 break-words">
-				<b>{block.title ?? block.name}</b> <code className="break-all text-muted">{block.uri}</code>
+				<b>{block.title ?? block.name}</b> <code className="wrap-anywhere text-muted">{block.uri}</code>
 				{block.description && <span className="block text-muted">{block.description}</span>}
 			</p>
 		);
@@ -150,7 +150,7 @@ function Text({ text, bad, kind }: { text: string; bad?: boolean; kind?: string 
 				tabIndex={0}
 				className="max-h-[560px] overflow-auto px-4 py-3"
 			>
-				<Markdown text={cut} />
+				<Markdown lines text={cut} />
 			</div>
 		</Suspense>
 	);

@@ -1,9 +1,9 @@
-import { Plus, Trash2 } from "lucide-react";
-import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useRef, useState } from "react";
+import { Check, Plus, Trash2 } from "lucide-react";
+import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useMemo, useRef, useState } from "react";
 import { Failure } from "../api/client";
 import { list as listed, t } from "../lang";
 import { whyNoJSON } from "../lang/terms";
-import { Button, cx, Field, Input, Select, Switch, TextArea, Toggle } from "./basics";
+import { Button, cx, Field, Input, NumberInput, Select, Switch, TextArea, Toggle } from "./basics";
 
 /** Schema is the part of JSON Schema that a form understands. What it does not
  * understand is written as JSON. */
@@ -45,6 +45,7 @@ type Props = {
 	depth: number;
 	/** Where the value stands, with dots: address.lines.0. */
 	path: string;
+	required?: boolean;
 };
 
 /** Wrong is what the API says about the input, one for each field. */
@@ -119,16 +120,20 @@ const Errors = createContext<Record<string, string>>({});
  * own: what the server finds wrong is given as errors, and stands at its field. */
 export function SchemaForm({
 	errors = {},
+	keep,
 	...props
 }: {
 	schema: Schema;
 	value: unknown;
 	onChange: (value: unknown) => void;
 	errors?: Record<string, string>;
+	keep?: Kept;
 }) {
 	return (
 		<Errors value={errors}>
-			<Form {...props} />
+			<KeptTexts value={keep}>
+				<Form {...props} />
+			</KeptTexts>
 		</Errors>
 	);
 }
@@ -234,8 +239,8 @@ function Members({ schema, value, onChange, root, depth, path }: Props) {
 	);
 }
 
-function Member({ name, required, ...props }: Props & { name: string; required: boolean }) {
-	const { schema, value, onChange } = props;
+function Member({ name, ...props }: Props & { name: string }) {
+	const { schema, value, onChange, required } = props;
 	const label = (
 		<>
 			<span className={cx("text-text", !schema.title && "font-mono")} title={schema.title && name}>
@@ -255,7 +260,9 @@ function Member({ name, required, ...props }: Props & { name: string; required: 
 					least: (schema.minimum ?? 0) / 1000,
 					most: (schema.maximum ?? 0) / 1000,
 				})
-			: found;
+			: found && schema.enum && value === undefined
+				? t("Choose one.")
+				: found;
 	const error = wrong && (
 		<p role="alert" className="text-bad text-xs">
 			{wrong}
@@ -300,7 +307,7 @@ function Value(props: Props): ReactNode {
 				value={value === undefined ? "" : String(schema.enum.indexOf(value))}
 				onChange={(event) => onChange(event.target.value === "" ? undefined : schema.enum![Number(event.target.value)])}
 			>
-				<option value="">{t("not said")}</option>
+				<option value="">{props.required ? t("Choose one") : t("not said")}</option>
 				{schema.enum.map((one, i) => (
 					<option key={JSON.stringify(one)} value={i}>
 						{schema["x-titles"]?.[String(one)] ?? String(one)}
@@ -314,36 +321,21 @@ function Value(props: Props): ReactNode {
 		case "integer":
 		case "number":
 			if (schema["x-unit"] === "ms") return <Seconds {...props} />;
-			return (
-				<Input
-					inputMode="decimal"
-					className="tabular"
-					value={value === undefined || value === null ? "" : String(value)}
-					placeholder={placeholder(schema)}
-					onChange={(event) => onChange(numberIn(event.target.value))}
-				/>
-			);
+			return <NumberInput className="tabular" value={value} placeholder={placeholder(schema)} onChange={onChange} />;
 		case "boolean":
 			return <Switch on={value === true} label={schema.title ?? ""} onChange={onChange} />;
 		case "array":
 			if (typeof schema.items === "object" && resolve(schema.items, root).enum)
 				return <Several {...props} items={resolve(schema.items, root)} />;
 			if (typeof schema.items === "object") return <Items {...props} items={resolve(schema.items, root)} />;
-			return <JSONText value={value} onChange={onChange} />;
+			return <JSONText value={value} onChange={onChange} path={props.path} />;
 		case "object":
 			if (depth < 6 && (schema.properties || typeof schema.additionalProperties === "object"))
 				return <Members {...props} depth={depth + 1} />;
-			return <JSONText value={value} onChange={onChange} />;
+			return <JSONText value={value} onChange={onChange} path={props.path} />;
 		default:
-			return <JSONText value={value} onChange={onChange} />;
+			return <JSONText value={value} onChange={onChange} path={props.path} />;
 	}
-}
-
-/** numberIn reads a number; a text that is none is sent as it is, and the server says so. */
-function numberIn(text: string): unknown {
-	if (text.trim() === "") return undefined;
-	const n = Number(text);
-	return Number.isNaN(n) || /\.$/.test(text) ? text : n;
 }
 
 const placeholder = (schema: Schema): string | undefined => {
@@ -355,43 +347,53 @@ const placeholder = (schema: Schema): string | undefined => {
 function Seconds({ value, onChange }: Props) {
 	return (
 		<div className="flex items-center gap-2">
-			<Input
-				inputMode="decimal"
+			<NumberInput
 				className="tabular max-w-32"
-				value={value === undefined || value === null ? "" : typeof value === "number" ? value / 1000 : String(value)}
-				onChange={(event) => {
-					const to = numberIn(event.target.value);
-					onChange(typeof to === "number" ? Math.round(to * 1000) : to);
-				}}
+				value={typeof value === "number" ? value / 1000 : value}
+				onChange={(to) => onChange(typeof to === "number" ? Math.round(to * 1000) : to)}
 			/>
 			<span className="text-muted">{t("seconds")}</span>
 		</div>
 	);
 }
 
+/** A text of at most so many characters is a line. */
+const shortText = 200;
+
 function Text({ schema, value, onChange }: Props) {
 	const id = useId();
 	const known = schema["x-known"];
 	const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+	const pasted = useRef(false);
 	const common = {
 		value: text,
 		placeholder: placeholder(schema),
 		onChange: (event: { target: { value: string } }) =>
 			onChange(event.target.value === "" ? undefined : event.target.value),
 	};
-	return /\n/.test(text) || text.length > 80 || (schema.maxLength ?? 0) > 500 ? (
-		<TextArea {...common} rows={Math.min(12, Math.max(3, text.split("\n").length + 1))} />
-	) : (
+	const oneLine = known || schema.format || (schema.maxLength ?? Number.POSITIVE_INFINITY) <= shortText;
+	if (!oneLine || /[\r\n]/.test(text))
+		return (
+			<TextArea
+				{...common}
+				autoFocus={pasted.current}
+				rows={Math.min(12, text.split("\n").length)}
+				className="field-sizing-content max-h-80 min-h-8"
+			/>
+		);
+	return (
 		<>
 			<Input
 				{...common}
 				list={known && id}
 				onPaste={(event) => {
 					// A line cannot hold what has several: it becomes a text area.
-					const pasted = event.clipboardData.getData("text/plain");
-					if (!pasted.includes("\n")) return;
+					const lines = event.clipboardData.getData("text/plain");
+					if (!/[\r\n]/.test(lines)) return;
 					event.preventDefault();
-					onChange(text + pasted);
+					pasted.current = true;
+					const { selectionStart: from, selectionEnd: to } = event.currentTarget;
+					onChange(text.slice(0, from ?? text.length) + lines + text.slice(to ?? text.length));
 				}}
 			/>
 			{known && (
@@ -478,6 +480,7 @@ function Several({ items, value, onChange }: Props & { items: Schema }) {
 						onChange(next.length > 0 ? next : undefined);
 					}}
 				>
+					{chosen.includes(one) && <Check aria-hidden className="size-3.5" />}
 					{items["x-titles"]?.[String(one)] ?? String(one)}
 				</Toggle>
 			))}
@@ -632,18 +635,56 @@ function Others({
 export const notJSON = (around: HTMLElement | null): HTMLElement | null =>
 	around?.querySelector<HTMLElement>("[data-not-json]") ?? null;
 
+/** Kept keeps texts that are no JSON yet, by where their value stands. over is the value,
+ * as it is shown. */
+export type Kept = {
+	read: (path: string, over: string) => string | undefined;
+	write: (path: string, over: string, text: string | undefined) => void;
+};
+
+const KeptTexts = createContext<Kept | undefined>(undefined);
+
+const parsed = (text: string): unknown => (text.trim() === "" ? undefined : JSON.parse(text));
+
+/** useJSON is the text of a value that is written as JSON. wrong says why it cannot be read
+ * yet: the value is an earlier one then. The text is null until somebody writes. */
+export function useJSON(value: unknown, onChange: (value: unknown) => void, path = "", keep?: Kept) {
+	const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
+	const [text, setText] = useState(() => keep?.read(path, shown) ?? null);
+	const wrong = useMemo(() => {
+		try {
+			parsed(text ?? "");
+		} catch (error) {
+			return whyNoJSON(error);
+		}
+	}, [text]);
+	const write = (raw: string) => {
+		setText(raw);
+		let to: unknown;
+		try {
+			to = parsed(raw);
+		} catch {
+			return keep?.write(path, shown, raw);
+		}
+		keep?.write(path, shown, undefined);
+		onChange(to);
+	};
+	return { text: text ?? shown, wrong, write, settle: () => !wrong && setText(null) };
+}
+
 /** JSONText is a value that is written as JSON. */
 export function JSONText({
 	value,
 	onChange,
 	rows = 4,
+	path,
 }: {
 	value: unknown;
 	onChange: (value: unknown) => void;
 	rows?: number;
+	path?: string;
 }) {
-	const [text, setText] = useState(() => (value === undefined ? "" : JSON.stringify(value, null, 2)));
-	const [wrong, setWrong] = useState<string>();
+	const { text, wrong, write } = useJSON(value, onChange, path, use(KeptTexts));
 	return (
 		<>
 			<TextArea
@@ -654,15 +695,7 @@ export function JSONText({
 				value={text}
 				aria-invalid={wrong ? true : undefined}
 				data-not-json={wrong ? true : undefined}
-				onChange={(event) => {
-					setText(event.target.value);
-					try {
-						onChange(event.target.value.trim() === "" ? undefined : JSON.parse(event.target.value));
-						setWrong(undefined);
-					} catch (error) {
-						setWrong(whyNoJSON(error));
-					}
-				}}
+				onChange={(event) => write(event.target.value)}
 			/>
 			{wrong && <div className="text-bad text-xs">{t("This is not JSON yet: {why}", { why: wrong })}</div>}
 		</>

@@ -1,12 +1,13 @@
 import { ChevronLeft, ChevronRight, Copy, Link2, Play, RotateCcw, Terminal, Workflow } from "lucide-react";
 import { useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { api, base, query, type S } from "@/api/client";
+import { api, base, drawn, query, type S } from "@/api/client";
 import { t, took } from "@/lang";
 import { useKeys } from "@/shell/keys";
 import { Button, Card, Confirm, complain, Dialog, Json, Menu, say } from "@/ui";
 import Result from "@/ui/result";
 import { listQuery, readFilters } from "../calls/filters";
+import { stateOf } from "../workflows/around";
 import { argumentsOf, asCommand, asCurl, asMarkdown } from "./copy";
 
 type Details = S["CallDetails"];
@@ -69,6 +70,9 @@ export function Failures({ call, back }: { call: Details; back: string }) {
 			>
 				<ChevronLeft />
 			</Button>
+			<span aria-hidden className="self-center text-muted text-sm max-sm:hidden">
+				{t("failed")}
+			</span>
 			<Button
 				look="quiet"
 				size="icon"
@@ -211,7 +215,7 @@ export function Replay({ call }: { call: Details }) {
 	const [, go] = useLocation();
 	const { data } = query.useQuery("get", "/v1/workflows");
 	const kept = call.bodies === "kept" && !call.request?.cut && !call.response?.cut;
-	const fitting = data?.workflows.filter((workflow) => workflow.workflowType === call.method) ?? [];
+	const fitting = drawn(data).filter((workflow) => workflow.workflowType === call.method);
 	const why = kept ? undefined : t("What was sent and received is not kept whole, so it cannot be replayed.");
 	const create = () => go(`/workflows/new?call=${encodeURIComponent(call.id)}`);
 	if (fitting.length === 0)
@@ -232,7 +236,7 @@ export function Replay({ call }: { call: Details }) {
 			items={[
 				...fitting.map((workflow) => ({
 					title: workflow.name || workflow.id,
-					hint: workflow.enabled ? t("on") : t("draft"),
+					hint: stateOf({ ...workflow, problemCount: 0 }, data?.off).word,
 					onSelect: () => go(`/workflows/${encodeURIComponent(workflow.id)}?call=${encodeURIComponent(call.id)}`),
 				})),
 				"line",

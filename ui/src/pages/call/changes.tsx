@@ -1,18 +1,38 @@
 import { Link } from "wouter";
 import type { S } from "@/api/client";
-import { t, took } from "@/lang";
+import { between, t, took } from "@/lang";
 import { Cap, Card, Chip, cx, Empty, marked } from "@/ui";
 import { useWorkflowName } from "../calls/words";
 import { useStepName } from "./names";
 
 type Op = { op: string; path: string; from?: string; value?: unknown };
 
-/** changesOf counts the nodes that changed something or had something to say. */
+/** changesOf counts the nodes that changed something or had something to say. Those of
+ * workflows in shadow changed nothing. */
 export const changesOf = (call: S["CallDetails"]): number =>
-	(call.workflows ?? []).flatMap((trace) => trace.steps).filter(worthShowing).length;
+	(call.workflows ?? [])
+		.filter((trace) => trace.mode !== "shadow")
+		.flatMap((trace) => trace.steps)
+		.filter(worthShowing).length;
 
 const worthShowing = (step: S["WorkflowStep"]) =>
 	(Array.isArray(step.patch) && step.patch.length > 0) || step.error || (step.console?.length ?? 0) > 0;
+
+/** wouldHave says what a workflow in shadow would have done to the call. */
+function wouldHave(trace: S["WorkflowTrace"]): string {
+	if (trace.outcome === "denied") return t("It would have denied the call.");
+	if (trace.outcome === "failed") return t("It would have failed, and refused the call.");
+	if (trace.outcome === "dropped") return t("It was not run, so nobody knows what it would have done.");
+	if (!trace.changed) return t("It would have let the call through as it was.");
+	const paths = trace.steps
+		.flatMap((step) => (Array.isArray(step.patch) ? (step.patch as Op[]) : []))
+		.map((op) => op.path);
+	const request = paths.some((path) => path.startsWith("/request"));
+	const answer = paths.some((path) => path.startsWith("/response"));
+	if (request && answer) return t("It would have changed the request and the answer.");
+	if (request) return t("It would have changed the request.");
+	return t("It would have changed the answer.");
+}
 
 /** Changes shows what each node of each workflow did to the call and to its answer. */
 export function Changes({ call }: { call: S["CallDetails"] }) {
@@ -49,13 +69,23 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 									{workflowName(trace.workflow)}
 								</Link>
 								{t("version {n}", { n: trace.version })}
-								{shadow && <Chip>{t("only watches")}</Chip>}
+								{shadow && <Chip>{t("shadow")}</Chip>}
 								{trace.detached && <Chip>{t("beside the call")}</Chip>}
 							</span>
 							<span className="tabular">
-								{word(trace.outcome)} · {took(trace.tookMillis)}
+								{!shadow && `${word(trace.outcome)} · `}
+								{took(trace.tookMillis)}
 							</span>
 						</Cap>
+						{shadow && (
+							<p className="border-line border-b bg-accent-soft px-4 py-2">
+								<b className="font-semibold">{t("Nothing was changed.")}</b>
+								{between()}
+								{wouldHave(trace)}
+								{between()}
+								<span className="text-muted">{t("The workflow is in shadow mode: it only watches.")}</span>
+							</p>
+						)}
 						<ol>
 							{trace.steps.map((step, i) => {
 								const patch = Array.isArray(step.patch) ? (step.patch as Op[]) : [];
@@ -74,27 +104,40 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 												{stepName(trace, step)}
 											</span>
 											<span
-												className={cx("text-xs", ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad")}
+												className={cx(
+													"text-xs",
+													shadow || ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad",
+												)}
 											>
-												{word(step.status)}
+												{shadow && step.status === "denied" ? t("would have denied") : word(step.status)}
 												{step.handle && step.handle !== "out" && ` → ${step.handle}`}
 											</span>
 											<span className="num ml-auto text-muted text-xs">{took(step.runMillis)}</span>
 										</div>
 										{lines.length > 0 && (
-											<div className="mt-2 overflow-hidden rounded-md border border-line font-mono text-xs">
+											<div
+												className={cx(
+													"mt-2 overflow-hidden rounded-md border border-line font-mono text-xs",
+													shadow && "border-line-strong border-dashed",
+												)}
+											>
 												{lines.map(({ op, before }, j) => (
 													// biome-ignore lint/suspicious/noArrayIndexKey: changes stay in their order
 													<div key={j} className="border-line not-first:border-t">
-														<div className="bg-sunken px-3 py-1 text-muted break-all">{op.path}</div>
-														{before !== undefined && <Line sign="-" value={before} />}
+														<div className="flex gap-3 bg-sunken px-3 py-1 text-muted">
+															<span className="min-w-0 break-all">{op.path}</span>
+															{shadow && <span className="ml-auto shrink-0 font-sans">{t("not carried out")}</span>}
+														</div>
+														{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
 														{before === undefined && op.op !== "add" && (
 															<div className="px-3 py-0.5 font-sans text-faint">
 																{t("What was there before is not kept.")}
 															</div>
 														)}
-														{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} />}
-														{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} />}
+														{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
+														{op.op === "remove" && before === undefined && (
+															<Line sign="-" value={t("removed")} pale={shadow} />
+														)}
 													</div>
 												))}
 											</div>
@@ -106,7 +149,7 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 											</div>
 										))}
 										{step.error && (
-											<div className="mt-1 break-words whitespace-pre-wrap text-bad">
+											<div className={cx("mt-1 break-words whitespace-pre-wrap", shadow ? "text-muted" : "text-bad")}>
 												{marked(step.error)}
 												{step.line ? t("{title} ({name})", { title: "", name: t("line {n}", { n: step.line }) }) : ""}
 											</div>
@@ -137,11 +180,11 @@ const words: Record<string, string> = {
 /** word says how a workflow or a step of it went. */
 export const word = (status: string): string => t(words[status] ?? status);
 
-function Line({ sign, value }: { sign: "+" | "-"; value: unknown }) {
+function Line({ sign, value, pale }: { sign: "+" | "-"; value: unknown; pale: boolean }) {
 	const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
 	return (
-		<div className={cx("flex gap-2 px-3 py-0.5", sign === "+" ? "bg-ok-soft" : "bg-bad-soft")}>
-			<span className={sign === "+" ? "text-ok" : "text-bad"}>{sign}</span>
+		<div className={cx("flex gap-2 px-3 py-0.5", !pale && (sign === "+" ? "bg-ok-soft" : "bg-bad-soft"))}>
+			<span className={pale ? "text-muted" : sign === "+" ? "text-ok" : "text-bad"}>{sign}</span>
 			<span className="min-w-0 break-words whitespace-pre-wrap">{marked((text ?? "").slice(0, 20_000))}</span>
 		</div>
 	);

@@ -9,6 +9,7 @@ import { useSession } from "@/shell/app";
 import { Cap, Card, Chip, CopyButton, Dot, Json, Loaded, Page, Rich, Spinner, Tabs } from "@/ui";
 import { Find } from "@/ui/find";
 import { Approval } from "../calls/approvals";
+import { CancelCall } from "../calls/cancel";
 import { clientName, Outcome, outcomeTone, outcomeWord, Ticking, toolName, useWorkflowName } from "../calls/words";
 import { CopyAs, Failures, Replay, RunAgain } from "./actions";
 import { Bodies, Body } from "./bodies";
@@ -62,6 +63,7 @@ function Running({ call, crumb }: { call: Details; crumb: { title: string; href:
 					{waiting ? t("waits for approval") : t("running")}
 				</Chip>
 			}
+			actions={<CancelCall id={call.id} />}
 		>
 			<p className="mb-4 text-[15px] leading-6">
 				<Rich
@@ -163,7 +165,7 @@ function Sentence({ call }: { call: Details }) {
 		called(call) ? t("server {time}", { time: took(timing.serverMillis) }) : t("server not called"),
 		call.attempts > 1 && t("{n} attempts", { n: call.attempts }),
 	].filter(Boolean);
-	const denier = call.workflows?.find((trace) => trace.outcome === "denied");
+	const denier = call.workflows?.find((trace) => trace.outcome === "denied" && trace.mode !== "shadow");
 	const values: Record<string, ReactNode> = {
 		client: (
 			<b className="font-semibold" title={call.program}>

@@ -47,7 +47,9 @@ export function Waterfall({ call }: { call: S["CallDetails"] }) {
 								/>
 							)}
 						</span>
-						<span className={cx("num text-xs", bar.note && "text-muted")}>{bar.note ?? took(bar.length)}</span>
+						<span className={cx("num text-xs", bar.note && "text-muted")}>
+							{bar.note ?? took(bar.length, total < 100)}
+						</span>
 					</li>
 				))}
 			</ol>

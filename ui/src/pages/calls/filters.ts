@@ -68,6 +68,11 @@ export const listQuery = (filters: Filters): ListQuery =>
 /** isFiltered tells whether some calls may be hidden. */
 export const isFiltered = (filters: Filters): boolean => Object.values(filters).some((value) => value.length > 0);
 
+/** wholeName is a tool's name with its server's, also where a client of one server called it
+ * without. The API finds the calls by either name with it. */
+export const wholeName = ({ server, tool, method }: { server?: string; tool?: string; method?: string }): string =>
+	server && tool && !tool.startsWith(`${server}__`) ? `${server}__${tool}` : tool || method || "";
+
 /** mayShow tells whether a call that has not ended belongs into the list. Where only the
  * server knows, it is shown when it has ended. */
 export function mayShow(
@@ -75,7 +80,7 @@ export function mayShow(
 	call: { client: string; program?: string; server?: string; tool?: string },
 ): boolean {
 	if (filters.text || filters.slowerMillis || filters.until || filters.outcome.length > 0) return false;
-	const values = { client: [call.client, call.program], server: [call.server], tool: [call.tool] };
+	const values = { client: [call.client, call.program], server: [call.server], tool: [call.tool, wholeName(call)] };
 	return (["client", "server", "tool"] as const).every((field) =>
 		filters[field].every((value) =>
 			value.startsWith("!") ? !values[field].includes(value.slice(1)) : values[field].includes(value),

@@ -12,11 +12,12 @@ import {
 	Users,
 	X,
 } from "lucide-react";
-import { useCallback, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, query, type S } from "@/api/client";
 import { useConnected } from "@/api/events";
-import { clock, number, t, tn, took, whole } from "@/lang";
+import { brief, number, t, tn, took, whole } from "@/lang";
+import { useSession } from "@/shell/app";
 import {
 	Button,
 	Chip,
@@ -36,8 +37,9 @@ import {
 	Toggle,
 } from "@/ui";
 import { Approvals } from "./approvals";
+import { CancelSlow } from "./cancel";
 import { useFeed } from "./feed";
-import { type Field, type Filters, fields, isFiltered, listQuery, useFilters } from "./filters";
+import { type Field, type Filters, fields, isFiltered, listQuery, useFilters, wholeName } from "./filters";
 import type { Row } from "./rows";
 import { Further, Start, useStart } from "./start";
 import { Strip } from "./strip";
@@ -57,22 +59,41 @@ import {
 
 /** Calls is the first page: what is called, as it happens. */
 export default function Calls() {
+	const { admin } = useSession();
 	const { filters, search, set, toggle } = useFilters();
+	const [, go] = useLocation();
 	const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
 	const feed = useFeed(filters, open);
 	const params = useMemo(() => new URLSearchParams(search), [search]);
 	const filtered = isFiltered(filters);
 	const none = feed.ready && feed.calls.length === 0 && !filtered;
-	const start = useStart(feed.calls, feed.ready);
+	const start = useStart(feed.calls, feed.ready, params.has("start"));
 	// Whoever sees the steps when the first call comes goes on seeing them, above the calls.
 	const [welcome, setWelcome] = useState(false);
 	if (none && start.wanted && !welcome) setWelcome(true);
+	// A test call is brought into sight when its row is there.
+	const [sent, setSent] = useState(false);
+	const list = useRef<HTMLDivElement>(null);
+	const arrived = sent && feed.calls.some((call) => call.outcome !== undefined);
+	useEffect(() => {
+		if (!arrived || !list.current) return;
+		list.current.scrollIntoView({ block: "start" });
+		setSent(false);
+	}, [arrived]);
 	if ((none && feed.history?.on && start.wanted) || params.has("start"))
 		return (
 			<Page title={t("Calls")} actions={!none && <LinkButton href="/calls">{t("To the calls")}</LinkButton>}>
 				<Strip history={feed.history} />
 				<Approvals waiting={params.has("waiting")} />
-				<Start called={start.called} onClose={start.wanted ? start.close : undefined} />
+				<Start
+					first={start.first}
+					done={start.done === start.of}
+					onSent={() => {
+						setSent(true);
+						if (params.has("start")) go("/calls");
+					}}
+					onClose={start.wanted ? start.close : undefined}
+				/>
 			</Page>
 		);
 	return (
@@ -81,9 +102,11 @@ export default function Calls() {
 			beside={<Live />}
 			actions={
 				<>
-					<LinkButton href="/calls?start=1" look="quiet">
-						{t("Connect a client")}
-					</LinkButton>
+					{admin && (
+						<LinkButton href="/calls?start=1" look="quiet">
+							{t("Connect a client")}
+						</LinkButton>
+					)}
 					<Since filters={filters} set={set} />
 					<Export filters={filters} />
 				</>
@@ -94,8 +117,10 @@ export default function Calls() {
 			{start.wanted && start.known && !filtered && !welcome && <Further start={start} />}
 			{!filtered && welcome && (
 				<Start
-					called={start.called}
+					first={start.first}
 					done={start.done === start.of}
+					above
+					onSent={() => setSent(true)}
 					onClose={() => {
 						start.close();
 						setWelcome(false);
@@ -106,14 +131,16 @@ export default function Calls() {
 			<FilterBar filters={filters} set={set} toggle={toggle} feed={feed} />
 			{feed.error !== undefined && <Problem className="mb-3" error={feed.error} retry={feed.again} />}
 			{feed.ready ? (
-				<CallList
-					feed={feed}
-					search={search}
-					toggle={toggle}
-					open={open}
-					setOpen={setOpen}
-					empty={<Nothing on={feed.history?.on !== false} none={none} until={feed.searchedUntil} set={set} />}
-				/>
+				<div ref={list} className="scroll-mt-16">
+					<CallList
+						feed={feed}
+						search={search}
+						toggle={toggle}
+						open={open}
+						setOpen={setOpen}
+						empty={<Nothing on={feed.history?.on !== false} none={none} until={feed.searchedUntil} set={set} />}
+					/>
+				</div>
 			) : (
 				feed.error === undefined && <Loading rows={12} />
 			)}
@@ -147,10 +174,17 @@ const nothing: Filters = {
 };
 
 function Nothing({ on, none, until, set }: { on: boolean; none: boolean; until?: string; set: Set_ }) {
+	const { admin } = useSession();
 	if (!on)
 		return (
 			<Empty title={t("Calls are not kept.")} actions={<LinkButton href="/settings">{t("Settings")}</LinkButton>}>
 				{t("The configuration says record: off. New calls are shown here while they happen.")}
+			</Empty>
+		);
+	if (none && !admin)
+		return (
+			<Empty title={t("No call of yours yet.")}>
+				{t("Your calls appear here as they happen. Only an administrator sees those of others.")}
 			</Empty>
 		);
 	if (none)
@@ -253,10 +287,7 @@ function shownValue(field: Field, value: string): string {
 function FilterBar({ filters, set, toggle, feed }: { filters: Filters; set: Set_; toggle: Toggle_; feed: Feed_ }) {
 	const servers = query.useQuery("get", "/v1/servers");
 	const clients = useMemo(() => [...new Set(feed.calls.map((call) => call.client))].sort(), [feed.calls]);
-	const tools = useMemo(
-		() => [...new Set(feed.calls.map((call) => call.tool || call.method))].sort().slice(0, mostTools),
-		[feed.calls],
-	);
+	const tools = useMemo(() => [...new Set(feed.calls.map(wholeName))].sort().slice(0, mostTools), [feed.calls]);
 	const chips = fields.flatMap((field) => filters[field].map((value) => ({ field, value })));
 	const failedOnly = filters.outcome.includes("error");
 	const values = (field: Field, all: string[]) =>
@@ -491,7 +522,7 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 		{
 			id: "outcome",
 			title: <span className="sr-only">{t("Outcome")}</span>,
-			width: "32px",
+			width: "36px",
 			cell: ({ call }) => <Outcome outcome={call.outcome} waiting={waiting.has(call.id)} />,
 		},
 		{
@@ -501,7 +532,7 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 			wide: true,
 			cell: ({ call }) => (
 				<time dateTime={call.startedAt} title={whole(call.startedAt)} className="tabular text-muted">
-					{call.outcome ? clock(call.startedAt) : t("now")}
+					{call.outcome ? brief(call.startedAt) : t("now")}
 				</time>
 			),
 		},
@@ -562,7 +593,7 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 					<div style={{ paddingLeft: depth * 16 }}>
 						{name}
 						<div className="line tabular text-muted text-xs md:hidden">
-							{call.outcome ? clock(call.startedAt) : waiting.has(call.id) ? t("waits for approval") : t("now")}
+							{call.outcome ? brief(call.startedAt) : waiting.has(call.id) ? t("waits for approval") : t("now")}
 							{depth === 0 && ` · ${clientName(call)}`}
 						</div>
 					</div>
@@ -604,22 +635,23 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 			width: "128px",
 			right: true,
 			wide: true,
-			cell: ({ call }) => (
-				<span
-					className="text-muted"
-					title={
-						call.tokensSaved
-							? t("An outline of a large answer saved {n} tokens.", { n: number(call.tokensSaved) })
-							: undefined
-					}
-				>
-					{call.outcome === undefined
-						? "…"
-						: call.tokensSaved
+			cell: ({ call }) =>
+				call.outcome === undefined ? (
+					<CancelSlow id={call.id} since={call.started} />
+				) : (
+					<span
+						className="text-muted"
+						title={
+							call.tokensSaved
+								? t("An outline of a large answer saved {n} tokens.", { n: number(call.tokensSaved) })
+								: undefined
+						}
+					>
+						{call.tokensSaved
 							? `${number(call.tokensOut + call.tokensSaved)} → ${number(call.tokensOut)}`
 							: number(call.tokensOut)}
-				</span>
-			),
+					</span>
+				),
 		},
 	];
 }

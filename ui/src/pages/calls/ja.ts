@@ -56,6 +56,7 @@ export default {
 	"Welcome in.": "ようこそ",
 	"All three steps are done. Calls appear below as they happen.":
 		"3 つの手順が完了しました。呼び出しがあると、下に表示されます。",
+	"All three steps are done.": "3 つの手順は完了しています。",
 	"Three steps, about a minute. This list ticks itself off.":
 		"3 つの手順で、1 分ほどで完了します。終わった手順には自動でチェックが付きます。",
 	"Changed your mind? This command puts every file back, to the byte:":
@@ -65,10 +66,14 @@ export default {
 	"Go on": "続ける",
 	"More could be imported from {from}:": "{from} からさらに取り込めます：",
 	"No call yet.": "呼び出しはまだありません。",
+	"No call of yours yet.": "あなたの呼び出しはまだありません。",
+	"Your calls appear here as they happen. Only an administrator sees those of others.":
+		"あなたの呼び出しが、実行されるとここに表示されます。ほかの人の呼び出しを見られるのは管理者だけです。",
 	"Calls appear here as they happen.": "呼び出しがあると、ここにすぐ表示されます。",
 	Done: "完了",
 	"Add the first server": "最初のサーバーを追加",
-	Look: "確認する",
+	Show: "確認する",
+	"{n} are starting.": "{n} 台が起動中です。",
 	"All of them are up.": "すべて稼働中です。",
 	"{n} of them are up.": "そのうち {n} 台が稼働中です。",
 	"No editor on this machine has servers to import. Paste a command, a URL or any client's JSON.":
@@ -76,7 +81,7 @@ export default {
 	"{names} are connected": "{names} をつなぎました",
 	"Connect your clients": "クライアントをつなぐ",
 	"Restart {name} if it was open, so that it reads its file again.":
-		"{name} を開いていた場合は、ファイルを読み直すように再起動してください。",
+		"{name} を開いていた場合は、設定を読み直すため、再起動してください。",
 	"Connect {name}": "{name} をつなぐ",
 	"Other clients": "ほかのクライアント",
 	"How to connect": "つなぎ方",
@@ -111,6 +116,8 @@ export default {
 	"{names} needs sign-in.": "{names} はサインインが必要です。",
 	"{names} is down: {problem}": "{names} が停止しています：{problem}",
 	"{names} and {n} more": "{names} ほか {n} 台",
+	"{n} servers, {up} up": "サーバー {n} 台中 {up} 台が稼働中",
+	"{n} off": "オフ {n} 台",
 	"{n} servers, {up} up.": "サーバー {n} 台中 {up} 台が稼働中です。",
 	Figures: "概要",
 	"Calls a minute": "1 分あたりの呼び出し",
@@ -120,7 +127,6 @@ export default {
 		"これらの数値には、文字の検索以外の条件が反映されています。",
 	"95% took at most": "応答時間（p95）",
 	"Failure rate": "失敗率",
-	s: "秒",
 	"Arguments or error": "引数・エラー",
 	"Tokens saved": "節約したトークン",
 	"{n} read": "使用 {n}",
@@ -144,5 +150,7 @@ export default {
 	"server not there": "サーバーに接続できません",
 	"took too long": "タイムアウト",
 	canceled: "キャンセル",
+	"The call is canceled. Its server was told to stop; what it had done by then stays done.":
+		"呼び出しをキャンセルしました。サーバーには中止を伝えましたが、それまでに実行された内容は元に戻りません。",
 	"error in Genkan": "Genkan のエラー",
 } as Record<string, string>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressOf, listQuery, readFilters } from "./filters";
+import { addressOf, listQuery, mayShow, readFilters, wholeName } from "./filters";
 import { type Call, rowsOf } from "./rows";
 
 const call = (n: number, more: Partial<Call> = {}): Call =>
@@ -53,4 +53,14 @@ test("filters are in the address, and what is left out has its own names in the 
 	expect(listQuery(filters)).toEqual({ client: "cursor", notServer: ["files", "web"], slowerMillis: 1000, text: "語" });
 	expect(readFilters(addressOf(filters))).toEqual(filters);
 	expect(addressOf(readFilters(""), "waiting=1")).toBe("waiting=1");
+});
+
+test("a tool of a server has one name, whoever called it", () => {
+	expect(wholeName({ server: "files", tool: "read" })).toBe("files__read");
+	expect(wholeName({ server: "files", tool: "files__read" })).toBe("files__read");
+	expect(wholeName({ tool: "read", method: "tools/call" })).toBe("read");
+	expect(wholeName({ method: "tools/list" })).toBe("tools/list");
+	const filters = readFilters("tool=files__read");
+	expect(mayShow(filters, { client: "a", server: "files", tool: "read" })).toBe(true);
+	expect(mayShow(filters, { client: "a", server: "web", tool: "read" })).toBe(false);
 });

@@ -12,19 +12,19 @@ const ImportServers = lazy(() => import("../servers/import").then(({ ImportServe
 const stored = "genkan.start";
 
 /** useStart tells how far a newcomer is. The list of steps is wanted until all of them are
- * done, or the person does not want to see it again. */
-export function useStart(calls: Call[], ready: boolean) {
+ * done, or the person does not want to see it again. Whoever opens it again sees it, too. */
+export function useStart(calls: Call[], ready: boolean, reopened: boolean) {
 	const { admin } = useSession();
-	const called = useCalled(calls);
+	const first = useFirst(calls);
 	const [closed, setClosed] = useState(() => localStorage.getItem(stored) !== null);
-	const asked = { enabled: admin && !closed };
+	const asked = { enabled: admin && (!closed || reopened) };
 	const servers = query.useQuery("get", "/v1/servers", {}, asked);
 	const connections = query.useQuery("get", "/v1/connections", {}, { ...asked, refetchInterval: 5000 });
 	const steps = [
 		ownServers(servers.data?.servers).length > 0,
 		connections.data?.connections.some((client) => client.files.some((file) => file.connected > 0)) ||
 			calls.some((call) => call.program),
-		called,
+		first !== undefined,
 	];
 	const done = steps.filter(Boolean).length;
 	const known = ready && servers.data !== undefined && connections.data !== undefined;
@@ -36,13 +36,15 @@ export function useStart(calls: Call[], ready: boolean) {
 	useEffect(() => {
 		if (known && done === steps.length && !closed) close();
 	}, [known, done]);
-	return { wanted: admin && !closed && done < steps.length, called, known, done, of: steps.length, close };
+	return { wanted: admin && !closed && done < steps.length, first, known, done, of: steps.length, close };
 }
 
-/** useCalled tells whether a client has called. Calls from these pages do not count. */
-function useCalled(calls: Call[]): boolean {
+/** useFirst is the first call of a client. Calls from these pages do not count. */
+function useFirst(calls: Call[]): Call | undefined {
 	const { client } = useSession();
-	return calls.some((call) => call.program || call.client !== client);
+	return calls
+		.filter((call) => call.program || call.client !== client)
+		.reduce<Call | undefined>((first, call) => (first && first.started <= call.started ? first : call), undefined);
 }
 
 /** Further is a line that leads back to the list of steps. */
@@ -63,7 +65,22 @@ export function Further({ start }: { start: ReturnType<typeof useStart> }) {
 }
 
 /** Start is the list of what leads to the first call. It ticks itself off. */
-export function Start({ called, done, onClose }: { called: boolean; done?: boolean; onClose?: () => void }) {
+export function Start({
+	first,
+	done,
+	above,
+	onSent,
+	onClose,
+}: {
+	/** The first call of a client. */
+	first?: Call;
+	done: boolean;
+	/** The calls are below it. */
+	above?: boolean;
+	/** A test call was sent. */
+	onSent: () => void;
+	onClose?: () => void;
+}) {
 	return (
 		<div className="mx-auto mt-6 mb-8 max-w-[680px] sm:mt-12">
 			<div className="flex items-start justify-between gap-3">
@@ -75,15 +92,17 @@ export function Start({ called, done, onClose }: { called: boolean; done?: boole
 				)}
 			</div>
 			<p className="mt-1 mb-5 text-muted">
-				{done
-					? t("All three steps are done. Calls appear below as they happen.")
-					: t("Three steps, about a minute. This list ticks itself off.")}
+				{!done
+					? t("Three steps, about a minute. This list ticks itself off.")
+					: above
+						? t("All three steps are done. Calls appear below as they happen.")
+						: t("All three steps are done.")}
 			</p>
 			<Card>
 				<ol>
 					<Servers />
 					<Connect />
-					<FirstCall called={called} />
+					<FirstCall first={first} onSent={onSent} />
 				</ol>
 			</Card>
 			<p className="mt-4 text-muted">
@@ -171,7 +190,7 @@ function Servers() {
 						</Button>
 					) : (
 						(own.length === 0 || up < own.length) &&
-						(own.length > 0 ? <LinkButton href="/servers">{t("Look")}</LinkButton> : add)
+						(own.length > 0 ? <LinkButton href="/servers">{t("Show")}</LinkButton> : add)
 					)
 				}
 			>
@@ -230,7 +249,7 @@ function Connect() {
 							? t("Connect {name}", { name: first.title })
 							: t("Connect a client")
 			}
-			actions={<LinkButton href="/clients">{first ? t("Other clients") : t("How to connect")}</LinkButton>}
+			actions={<LinkButton href="/clients">{here.length > 0 ? t("Other clients") : t("How to connect")}</LinkButton>}
 			below={
 				<div className="flex flex-col gap-2">
 					{connections.error && <Problem error={connections.error} retry={() => void connections.refetch()} />}
@@ -300,7 +319,7 @@ function Client({
 		<div className="flex flex-wrap items-center gap-2 rounded-md bg-sunken px-3 py-2">
 			<div className="min-w-40 flex-1">
 				<div className="font-medium">{client.title}</div>
-				<code className="block break-all text-muted text-xs">{path}</code>
+				<code className="wrap-anywhere block text-muted text-xs">{path}</code>
 				{client.connected && (
 					<div className="text-muted text-xs">
 						{t("Restart {name} if it was open, so that it reads its file again.", { name: client.title })}
@@ -370,7 +389,7 @@ function Change({ change }: { change: S["ConnectResult"] }) {
 		<div className="flex flex-col gap-4">
 			{change.files.map((file) => (
 				<div key={file.path}>
-					<code className="break-all text-muted">{file.path}</code>
+					<code className="wrap-anywhere text-muted">{file.path}</code>
 					{file.problem && <Problem className="mt-2" error={file.problem.error} />}
 					{file.state === "unchanged" && <p className="text-muted">{t("Nothing changes.")}</p>}
 					{file.diff && (
@@ -403,7 +422,7 @@ function Change({ change }: { change: S["ConnectResult"] }) {
 	);
 }
 
-function FirstCall({ called }: { called: boolean }) {
+function FirstCall({ first, onSent }: { first?: Call; onSent: () => void }) {
 	const [busy, setBusy] = useState(false);
 	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 100, enabled: true } } });
 	const tool = harmless(tools.data?.tools ?? []);
@@ -412,6 +431,7 @@ function FirstCall({ called }: { called: boolean }) {
 		setBusy(true);
 		try {
 			await api.POST("/v1/tools/call", { body: { name: tool!.name, parameters: {} } });
+			onSent();
 			say(t("The test call worked. Now let a client call."));
 		} catch (error) {
 			complain(error);
@@ -421,9 +441,9 @@ function FirstCall({ called }: { called: boolean }) {
 	return (
 		<Step
 			n={3}
-			state={called ? "done" : "now"}
+			state={first ? "done" : "now"}
 			title={
-				called ? (
+				first ? (
 					t("The first call has come")
 				) : (
 					<span className="flex items-center gap-2">
@@ -433,8 +453,8 @@ function FirstCall({ called }: { called: boolean }) {
 				)
 			}
 			actions={
-				called ? (
-					<LinkButton href="/calls">{t("See it")}</LinkButton>
+				first ? (
+					<LinkButton href={`/calls/${encodeURIComponent(first.id)}`}>{t("See it")}</LinkButton>
 				) : (
 					<>
 						<CopyButton text={prompt} label={t("Copy")} />
@@ -449,12 +469,9 @@ function FirstCall({ called }: { called: boolean }) {
 					</>
 				)
 			}
+			below={!first && <q className="block rounded-md bg-sunken px-3 py-2">{prompt}</q>}
 		>
-			{!called && (
-				<>
-					{t("Ask your agent:")} <code>{prompt}</code>
-				</>
-			)}
+			{!first && t("Ask your agent:")}
 		</Step>
 	);
 }

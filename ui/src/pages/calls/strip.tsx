@@ -12,6 +12,7 @@ export function Strip({ history }: { history?: S["HistoryState"] }) {
 	const down = servers.filter((s) => (s.state === "down" || s.state === "not responding") && s.signIn !== "needed");
 	const own = ownServers(servers);
 	const up = own.filter((server) => server.state === "ready").length;
+	const starting = own.filter((server) => server.state === "starting").length;
 	const begin = async (name: string) => {
 		try {
 			const { url } = await signIn.mutateAsync({ params: { path: { name } } });
@@ -35,6 +36,7 @@ export function Strip({ history }: { history?: S["HistoryState"] }) {
 					<span>
 						{sentences(
 							tn(own.length, "{n} server, {up} up.", "{n} servers, {up} up.", { up }),
+							starting > 0 && tn(starting, "{n} is starting.", "{n} are starting."),
 							needs.length > 0 && t("{names} needs sign-in.", { names: names(needs) }),
 							...down.map((one) =>
 								t("{names} is down: {problem}", { names: one.name, problem: beginning(one.problem ?? one.state) }),
@@ -50,7 +52,7 @@ export function Strip({ history }: { history?: S["HistoryState"] }) {
 							href={down.length === 1 ? `/servers/${encodeURIComponent(down[0]!.name)}` : "/servers"}
 							size="small"
 						>
-							{t("Look")}
+							{t("Show")}
 						</LinkButton>
 					)}
 				</Line>

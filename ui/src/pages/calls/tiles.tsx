@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import { query, refresh } from "@/api/client";
 import { useEvents } from "@/api/events";
-import { currentLang, number, short, t, tn } from "@/lang";
+import { currentLang, rate as rateWord, short, t, tn, took } from "@/lang";
 import { Sparkline, type Tone } from "@/ui";
 import { type Filters, sumQuery } from "./filters";
 import { sinceWord } from "./words";
@@ -19,14 +19,14 @@ export function Tiles({ filters }: { filters: Filters }) {
 	const minutes = ((series.data?.stepSeconds ?? 60) * Math.max(steps.length, 1)) / 60;
 	const rate = total ? total.calls / minutes : 0;
 	const failed = total?.calls ? (100 * total.errors) / total.calls : 0;
-	const p95 = total?.p95Millis ?? 0;
+	const [p95, unit] = total?.calls ? took(total.p95Millis).split(" ") : ["–"];
 	const period = sinceWord(filters.since || "1h");
 	return (
 		<section aria-label={t("Figures")} className="mb-4 grid grid-cols-2 gap-3 md:grid-cols-4">
 			<Tile
 				title={t("Calls a minute")}
 				period={period}
-				value={total && (rate >= 10 || rate === 0 ? number(Math.round(rate)) : rate.toFixed(1))}
+				value={total && rateWord(rate)}
 				beside={total && tn(total.calls, "{n} call", "{n} calls")}
 				points={steps.map((step) => step.calls)}
 			/>
@@ -41,10 +41,8 @@ export function Tiles({ filters }: { filters: Filters }) {
 			<Tile
 				title={t("95% took at most")}
 				period={period}
-				value={
-					total && (p95 < 1000 ? String(p95 < 10 ? Number(p95.toFixed(1)) : Math.round(p95)) : (p95 / 1000).toFixed(1))
-				}
-				unit={p95 < 1000 ? "ms" : t("s")}
+				value={total && p95}
+				unit={unit}
 				points={steps.map((step) => step.p95Millis)}
 			/>
 			<Tile
@@ -98,7 +96,7 @@ function Tile({
 		<div className="relative h-[74px] overflow-hidden rounded-lg border border-line bg-surface px-3.5 pt-3">
 			<Sparkline points={points} tone={tone} className="absolute right-0 bottom-0 h-9 w-[45%]" />
 			<div className="line relative text-muted text-xs" title={`${title} · ${period}`}>
-				{title} <span className="text-faint">· {period}</span>
+				{title} <span className="text-faint max-sm:hidden">· {period}</span>
 			</div>
 			<div className="tabular relative font-semibold text-xl tracking-[-.02em]">
 				{value}

@@ -1,4 +1,4 @@
-import { ChevronDown, Gauge, Server, Users, Wrench, ZoomOut } from "lucide-react";
+import { ChevronDown, Gauge, Plug, Server, Users, ZoomOut } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { query, type S } from "@/api/client";
 import { clock, list, number, short, t, tn, took } from "@/lang";
@@ -17,7 +17,7 @@ import {
 	Problem,
 	Toggle,
 } from "@/ui";
-import { addressOf, type Filters, sumQuery } from "../calls/filters";
+import { addressOf, type Filters, sumQuery, wholeName } from "../calls/filters";
 import { clientName, toolName } from "../calls/words";
 import { ranges, useSeries, useSums, useView } from "./data";
 import { Plot, type Steps } from "./plot";
@@ -107,7 +107,7 @@ function FilterBar({ view, tools }: { view: View; tools: S["CallSum"][] }) {
 	const { client: _, ...others } = sumQuery({ ...filters, client: [], tool: [], server: [] });
 	const recent = query.useQuery("get", "/v1/calls", { params: { query: { ...others, limit: 200 } } });
 	const clients = [...new Set(recent.data?.calls.map((call) => call.client))].sort();
-	const names = tools.flatMap((sum) => (sum.tool ? [sum.tool] : [])).slice(0, 40);
+	const names = tools.flatMap((sum) => (sum.tool ? [wholeName(sum)] : [])).slice(0, 40);
 	return (
 		<search className="mb-3 flex flex-wrap items-center gap-2">
 			<Filter
@@ -127,9 +127,10 @@ function FilterBar({ view, tools }: { view: View; tools: S["CallSum"][] }) {
 			/>
 			<Filter
 				title={t("tool")}
-				icon={<Wrench aria-hidden />}
+				icon={<Plug aria-hidden />}
 				values={names}
 				now={filters.tool}
+				shown={(tool) => tool.replace("__", " / ")}
 				onChange={(tool) => set({ tool })}
 			/>
 			<LinkButton look="quiet" size="small" href={callsAddress(filters)}>
@@ -305,7 +306,7 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 		const by = sums[sort] ?? sums.calls!;
 		return tools.toSorted((a, b) => by(b) - by(a));
 	}, [tools, sort]);
-	const isOn = (sum: S["CallSum"]) => sum.tool !== undefined && filters.tool.includes(sum.tool);
+	const isOn = (sum: S["CallSum"]) => sum.tool !== undefined && filters.tool.includes(wholeName(sum));
 	const head = (id: string, title: string) => ({
 		id,
 		right: true,
@@ -358,7 +359,7 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 		{ ...head("p95", "p95"), width: "84px", cell: (sum) => took(sum.p95Millis) },
 		{
 			...head("tokens", t("Tokens in / out")),
-			width: "132px",
+			width: "164px",
 			wide: true,
 			cell: (sum) => (
 				<span className="text-muted">
@@ -380,23 +381,26 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 		{
 			id: "open",
 			title: <span className="sr-only">{t("Calls")}</span>,
-			width: "96px",
+			width: "136px",
 			right: true,
 			wide: true,
 			cell: (sum) => (
 				<LinkButton
 					look="quiet"
 					size="small"
-					aria-label={t("Calls of {name}", { name: sum.tool ?? sum.server ?? "" })}
-					href={callsAddress(filters, { server: sum.server ? [sum.server] : [], tool: sum.tool ? [sum.tool] : [] })}
+					aria-label={t("Calls of {name}", { name: wholeName(sum) || (sum.server ?? "") })}
+					href={callsAddress(filters, {
+						server: sum.server ? [sum.server] : [],
+						tool: sum.tool ? [wholeName(sum)] : [],
+					})}
 				>
-					{t("Its calls")}
+					{t("To the calls")}
 				</LinkButton>
 			),
 		},
 	];
 	const toggle = (sum: S["CallSum"]) => {
-		if (sum.tool) set({ tool: isOn(sum) ? [] : [sum.tool] });
+		if (sum.tool) set({ tool: isOn(sum) ? [] : [wholeName(sum)] });
 		else if (sum.server) set({ server: filters.server.includes(sum.server) ? [] : [sum.server] });
 	};
 	const key = (sum: S["CallSum"]) => `${sum.server} ${sum.tool}`;

@@ -96,7 +96,7 @@ export function Plot({
 			{
 				width: host.clientWidth,
 				height: 180,
-				padding: [8, 8, 0, 0],
+				padding: [8, 28, 0, 0], // half of the last time below it
 				legend: { show: false },
 				scales: {
 					x: {

@@ -1,7 +1,7 @@
 import { BookOpen } from "lucide-react";
 import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
-import { t } from "@/lang";
+import { list, t } from "@/lang";
 import { Button, Cap, Card, Chip, Dialog, LinkButton, Loaded, Problem, say } from "@/ui";
 
 /** Connect shows what connecting a client would change, and does it. */
@@ -29,7 +29,13 @@ export function Connect({
 			{
 				onSuccess: () => {
 					refresh("/v1/connections", "/v1/doctor", "/v1/tokens");
-					say(t("{title} is connected. Restart it, so that it reads its file again.", { title: client.title }));
+					say(
+						knowledge
+							? t("{title} has the knowledge base. Restart it, so that it reads its file again.", {
+									title: client.title,
+								})
+							: t("{title} is connected. Restart it, so that it reads its file again.", { title: client.title }),
+					);
 					onClose();
 				},
 			},
@@ -88,7 +94,7 @@ export function Connect({
 								{file.notImported && file.notImported.length > 0 && (
 									<p className="px-4 pb-3 text-muted">
 										{t("Stay as they are, because Genkan does not have them: {names}", {
-											names: file.notImported.join(", "),
+											names: list(file.notImported),
 										})}{" "}
 										<LinkButton size="small" href="/servers?add=import">
 											{t("Import")}

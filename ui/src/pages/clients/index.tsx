@@ -1,7 +1,7 @@
 import { KeyRound, Plug, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { query, refresh, root, type S } from "@/api/client";
-import { t, tn } from "@/lang";
+import { between, list, number, quoted, sentences, t, tn } from "@/lang";
 import { useSession } from "@/shell/app";
 import { Button, Card, Chip, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet, say } from "@/ui";
 import { Connect, HasKnowledge } from "./connect";
@@ -32,6 +32,10 @@ export default function Clients() {
 /** Connections are the clients on this machine, with what connecting one would change. */
 function Connections() {
 	const connections = query.useQuery("get", "/v1/connections");
+	const servers = query.useQuery("get", "/v1/servers");
+	// Entries that name a server which is gone or off do not work.
+	const works = (name: string) =>
+		servers.data?.servers.some((one) => one.name === name && one.state !== "disabled") ?? true;
 	const [asked, ask] = useState<S["ClientConnection"]>();
 	const undo = query.useMutation("delete", "/v1/connections/{client}");
 	const takeBack = (client: string, title: string) =>
@@ -78,9 +82,11 @@ function Connections() {
 						<>
 							<Card className="overflow-hidden">
 								{here.map((one) => {
-									const servers = one.files.reduce((sum, file) => sum + file.servers, 0);
+									const entries = one.files.reduce((sum, file) => sum + file.servers, 0);
 									const through = one.files.reduce((sum, file) => sum + file.connected, 0);
 									const problem = one.files.find((file) => file.problem);
+									const lost = [...new Set(one.files.flatMap((file) => file.names))].filter((name) => !works(name));
+									const tone = through === 0 ? "idle" : lost.length > 0 ? "warn" : "ok";
 									const changed = data.changes.some((change) => change.client === one.name);
 									return (
 										<div
@@ -89,23 +95,34 @@ function Connections() {
 										>
 											<div className="min-w-0 flex-1 basis-64">
 												<div className="flex items-center gap-2 font-medium">
-													<Dot tone={through > 0 ? "ok" : "idle"} />
+													<Dot tone={tone} />
 													{one.title}
-													<Chip tone={through > 0 ? "ok" : "idle"}>
-														{through > 0 ? t("connected") : t("not connected")}
-													</Chip>
+													<Chip tone={tone}>{through > 0 ? t("connected") : t("not connected")}</Chip>
 												</div>
-												<div className="mt-0.5 text-muted text-sm">
-													{tn(servers, "{n} server", "{n} servers")}
-													{servers > 0 && t(", {n} through Genkan", { n: through })}
-													{" · "}
-													<span className="break-all font-mono text-xs">
+												<div className="mt-0.5 flex flex-wrap gap-x-3 text-muted text-sm">
+													<span>
+														{tn(entries, "{n} server", "{n} servers")}
+														{entries > 0 && t(", {n} through Genkan", { n: through })}
+													</span>
+													<span className="break-all font-mono text-xs leading-5">
 														{one.files
 															.filter((file) => file.exists)
 															.map((file) => file.path)
 															.join("  ")}
 													</span>
 												</div>
+												{lost.length > 0 && (
+													<div className="mt-1 text-sm text-warn">
+														{sentences(
+															t("Its entries for {names} do not work: such a server is not configured, or is off.", {
+																names: list(lost.map(quoted)),
+															}),
+															changed
+																? t("Undo the connection, or delete these entries from the file.")
+																: t("Add the server, or delete these entries from the file."),
+														)}
+													</div>
+												)}
 												{problem && <div className="mt-1 text-bad text-sm">{problem.problem}</div>}
 											</div>
 											<HasKnowledge client={one} />
@@ -115,8 +132,8 @@ function Connections() {
 													{t("Undo")}
 												</Button>
 											)}
-											{servers === 0 && <Entry client={one} command={data.command} />}
-											{through < servers && (
+											{entries === 0 && <Entry client={one} command={data.command} />}
+											{through < entries && (
 												<Button look="primary" onClick={() => ask(one)}>
 													{t("Connect")}
 												</Button>
@@ -141,7 +158,7 @@ function NotFound({ clients, command, open }: { clients: S["ClientConnection"][]
 	return (
 		<details open={open} className="mt-3">
 			<summary className="cursor-pointer text-muted text-sm">
-				{t("Not found on this machine")} ({clients.length})
+				{t("Not found on this machine: {n}", { n: number(clients.length) })}
 			</summary>
 			<p className="mt-2 text-muted text-sm">
 				{t("When one of them is installed, its command gives it an entry for Genkan, with the tools of all servers.")}
@@ -212,7 +229,8 @@ function ByHand({ token }: { token?: string }) {
 					<p className="text-muted text-sm">
 						{token
 							? t("The token above stands in it.")
-							: t("Make a token above, and it stands here in place of TOKEN.")}{" "}
+							: t("Make a token above, and it stands here in place of TOKEN.")}
+						{between()}
 						{loopback &&
 							t(
 								"The address {address} works on this machine alone. For a client elsewhere, let Genkan listen on an address that it reaches, with TLS: the keys listen and tls of genkan.yaml.",

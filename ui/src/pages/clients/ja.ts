@@ -5,34 +5,44 @@ export default {
 	"No client was found on this machine": "このマシンにはクライアントが見つかりません",
 	"Install Claude Code, Cursor, VS Code or another one, or connect one by hand below.":
 		"Claude Code、Cursor、VS Code などをインストールするか、下の「手動で設定する」の手順でつないでください。",
-	"Not found on this machine": "このマシンで見つからないクライアント",
+	"Not found on this machine: {n}": "このマシンで見つからないクライアント（{n}）",
 	"When one of them is installed, its command gives it an entry for Genkan, with the tools of all servers.":
-		"インストールしたあとでコマンドを実行すると、すべてのサーバーのツールが使える Genkan の項目を追加します。",
+		"インストールしたあとでコマンドを実行すると、クライアントの設定に、すべてのサーバーのツールが使える Genkan の項目を追加します。",
 	connected: "接続済み",
 	"not connected": "未接続",
 	"{n} servers": "サーバー {n} 台",
 	", {n} through Genkan": "（うち {n} 台が Genkan 経由）",
+	"Its entries for {names} do not work: such a server is not configured, or is off.":
+		"設定の項目 {names} は使えません。指しているサーバーが登録されていないか、オフです。",
+	"Undo the connection, or delete these entries from the file.":
+		"「元に戻す」で接続前の状態に戻すか、その項目をファイルから削除してください。",
+	"Add the server, or delete these entries from the file.":
+		"サーバーを追加するか、その項目をファイルから削除してください。",
+	"{title} has the knowledge base. Restart it, so that it reads its file again.":
+		"{title} にナレッジベースを追加しました。{title} を再起動すると反映されます。",
+	"Lower case letters, digits, . _ and -. It begins with a letter or digit and has at most 64.":
+		"半角の英小文字、数字、. _ - が使えます。英小文字か数字で始め、64 文字までです。",
 	Connect: "つなぐ",
 	"{title} is connected. Restart it, so that it reads its file again.":
 		"{title} をつなぎました。{title} を再起動すると反映されます。",
 	"Connect {title}": "{title} をつなぐ",
 	"These entries would lead to Genkan. Every tool keeps its name; everything else in the file stays, and the file from before is kept.":
-		"次の項目が Genkan 経由になります。ツールの名前は変わりません。ファイルのほかの部分は変更せず、変更前のファイルも保管します。",
+		"次の設定の項目が Genkan 経由になります。ツールの名前は変わりません。ファイルのほかの部分は変更せず、変更前のファイルも保管します。",
 	"Nothing would change: import its servers first.": "変更するものがありません。先にサーバーを取り込んでください。",
 	"Stay as they are, because Genkan does not have them: {names}": "Genkan にないため、変更しないサーバー：{names}",
 	"Access tokens": "アクセストークン",
 	"Name of a client on another machine, or of a script": "別のマシンのクライアント、またはスクリプトの名前",
 	"Make a token": "アクセストークンを発行",
 	"The token of {name}. It is shown only now: copy it.":
-		"{name} のアクセストークンです。今しか表示されないので、コピーしてください。",
+		"「{name}」のアクセストークンです。今しか表示されないので、コピーしてください。",
 	"None yet. Clients on this machine that start Genkan themselves need none.":
-		"アクセストークンはまだありません。このマシン上で genkan stdio を起動するクライアントには不要です。",
+		"アクセストークンはまだありません。このマシン上で `genkan stdio` を起動するクライアントには不要です。",
 	administrator: "管理者",
 	"last seen {time}": "最終利用：{time}",
 	"never used": "未使用",
 	"Its calls": "呼び出し履歴",
 	Revoke: "失効させる",
-	"Revoke the token of {name}?": "{name} のアクセストークンを失効させますか？",
+	"Revoke the token of {name}?": "「{name}」のアクセストークンを失効させますか？",
 	"Whoever uses it is refused from now on.": "このアクセストークンを使っているクライアントは接続できなくなります。",
 	"By hand": "手動で設定する",
 	"A client on this machine": "このマシンのクライアント",
@@ -44,23 +54,21 @@ export default {
 	"The address {address} works on this machine alone. For a client elsewhere, let Genkan listen on an address that it reaches, with TLS: the keys listen and tls of genkan.yaml.":
 		"{address} はこのマシンでしか使えません。別のマシンから使うには、genkan.yaml の listen と tls で、届くアドレスと TLS を設定してください。",
 	"Give {title} the knowledge base": "{title} でナレッジベースを使えるようにする",
-	"Add the entry": "項目を追加",
+	"Add the entry": "設定の項目を追加",
 	"This entry is added. Everything else in the file stays, and the file from before is kept.":
-		"次の項目を追加します。ファイルのほかの部分はそのままで、変更前のファイルも保管します。",
+		"次の設定の項目を追加します。ファイルのほかの部分はそのままで、変更前のファイルも保管します。",
 	"Nothing would change: it has the knowledge base.": "変更するものがありません。ナレッジベースはすでに使えます。",
 	"knowledge base": "ナレッジベース",
 	"Its entries lead to single servers, so it has no knowledge base.":
-		"項目がサーバーごとに分かれているため、ナレッジベースは使えません。",
+		"設定の項目がサーバーごとに分かれているため、ナレッジベースは使えません。",
 	"Add the knowledge base": "ナレッジベースを追加",
 	"These clients are connected. An agent reaches the knowledge base only where its client has an entry for it.":
 		"接続済みのクライアントです。エージェントがナレッジベースを使うには、クライアントの設定に、ナレッジベースにつながる接続先が必要です。",
-	"All workflows are turned off. Workflows carry out the limits of tokens, so no limit holds now.":
-		"ワークフローがすべて停止しています。アクセストークンの制限はワークフローで実現しているため、いまはどの制限も効きません。",
 	"What it may use": "使える範囲",
 	"may use only {servers}": "使えるサーバー：{servers} のみ",
 	"may use all servers": "すべてのサーバーを使えます",
 	"only tools that read": "読み取り専用のツールのみ",
-	"is shown the profile {name}": "プロファイル {name} を表示",
+	"is shown the profile {name}": "プロファイル「{name}」を表示",
 	"May use": "使える範囲",
 	"all servers": "すべてのサーバー",
 	"only these servers": "選んだサーバーのみ",
@@ -70,9 +78,9 @@ export default {
 	"kb, the knowledge base": "kb（ナレッジベース）",
 	"Choose at least one.": "1 つ以上選んでください。",
 	"Saved. It holds from now on.": "保存しました。これから有効です。",
-	"What {name} may use": "{name} が使える範囲",
-	"Tools beyond this are neither listed for it nor called; prompts and resources of other servers are refused. Workflows whose names begin with limit- carry it out.":
-		"範囲外のツールは一覧に出ず、呼び出せません。ほかのサーバーのプロンプトとリソースは拒否されます。名前が limit- で始まるワークフローが実行します。",
+	"What {name} may use": "「{name}」が使える範囲",
+	"Tools beyond this are neither listed for it nor called; prompts and resources of other servers are refused. This also holds while all workflows are turned off.":
+		"範囲外のツールは一覧に出ず、呼び出せません。ほかのサーバーのプロンプトとリソースは拒否されます。ワークフローをすべて停止しても有効です。",
 	"The profile {name} of genkan.yaml only chooses what it is shown first; it is no limit.":
-		"genkan.yaml のプロファイル {name} は最初に見せるものを選ぶだけで、制限ではありません。",
+		"genkan.yaml のプロファイル「{name}」は最初に見せるものを選ぶだけで、制限ではありません。",
 } as Record<string, string>;

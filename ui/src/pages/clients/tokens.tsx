@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
-import { ago, t, whole } from "@/lang";
+import { ago, list, t, whole } from "@/lang";
 import {
 	Button,
 	Card,
@@ -14,6 +14,7 @@ import {
 	LinkButton,
 	Loaded,
 	Problem,
+	Prose,
 	Select,
 	Switch,
 	say,
@@ -31,7 +32,6 @@ export function Tokens({
 	onMade: (made: S["MadeToken"] | undefined) => void;
 }) {
 	const tokens = query.useQuery("get", "/v1/tokens");
-	const workflows = query.useQuery("get", "/v1/workflows");
 	const make = query.useMutation("post", "/v1/tokens");
 	const revoke = query.useMutation("delete", "/v1/tokens/{name}");
 	const [name, setName] = useState("");
@@ -60,11 +60,17 @@ export function Tokens({
 			<Card className="overflow-hidden">
 				<div className="flex flex-col gap-3 border-line border-b px-4 py-3">
 					<div className="w-full sm:w-80">
-						<Field label={t("Name of a client on another machine, or of a script")}>
+						<Field
+							label={t("Name of a client on another machine, or of a script")}
+							hint={t("Lower case letters, digits, . _ and -. It begins with a letter or digit and has at most 64.")}
+						>
 							<Input
 								value={name}
 								placeholder="ci"
-								onChange={(event) => setName(event.target.value)}
+								onChange={(event) => {
+									setName(event.target.value);
+									make.reset();
+								}}
 								onEnter={() => void add()}
 							/>
 						</Field>
@@ -77,14 +83,6 @@ export function Tokens({
 					</div>
 				</div>
 				{make.error && <Problem className="m-3" error={make.error} />}
-				{workflows.data?.off && (
-					<p role="status" className="m-3 rounded-lg bg-warn-soft px-4 py-3 text-warn">
-						{t("All workflows are turned off. Workflows carry out the limits of tokens, so no limit holds now.")}{" "}
-						<LinkButton size="small" href="/workflows">
-							{t("Workflows")}
-						</LinkButton>
-					</p>
-				)}
 				{made && (
 					<div className="m-3 flex flex-wrap items-center gap-2 rounded-lg bg-ok-soft px-4 py-3 text-ok">
 						<span className="flex-1 basis-full">
@@ -98,7 +96,7 @@ export function Tokens({
 					{(data) =>
 						data.tokens.length === 0 ? (
 							<p className="px-4 py-5 text-muted">
-								{t("None yet. Clients on this machine that start Genkan themselves need none.")}
+								<Prose text={t("None yet. Clients on this machine that start Genkan themselves need none.")} />
 							</p>
 						) : (
 							data.tokens.map((token) => (
@@ -109,7 +107,11 @@ export function Tokens({
 									<div className="min-w-0 flex-1 basis-64">
 										<span className="font-medium">{token.name}</span>{" "}
 										{token.admin && <Chip tone="warn">{t("administrator")}</Chip>}
-										<div className="break-words text-sm">{limitText(token)}</div>
+										<div className="flex flex-wrap gap-x-3 break-words text-sm">
+											{limitTexts(token).map((text) => (
+												<span key={text}>{text}</span>
+											))}
+										</div>
 										<div className="text-muted text-sm">
 											{token.lastSeen ? (
 												<span title={whole(token.lastSeen)}>
@@ -168,13 +170,12 @@ export function Tokens({
 /** isWhole tells whether a limit says what it should: a list of servers has one at least. */
 const isWhole = (limit: Limit): boolean => limit.servers?.length !== 0;
 
-function limitText({ limit, profile }: S["Token"]): string {
-	const parts = [
-		limit?.servers ? t("may use only {servers}", { servers: limit.servers.join(", ") }) : t("may use all servers"),
+function limitTexts({ limit, profile }: S["Token"]): string[] {
+	return [
+		limit?.servers ? t("may use only {servers}", { servers: list(limit.servers) }) : t("may use all servers"),
 		limit?.readOnly && t("only tools that read"),
 		profile && t("is shown the profile {name}", { name: profile }),
-	];
-	return parts.filter(Boolean).join(" · ");
+	].filter((part) => !!part) as string[];
 }
 
 /** LimitFields ask what a token may use. */
@@ -269,7 +270,7 @@ function ChangeLimit({ token, onClose }: { token: S["Token"]; onClose: () => voi
 				<LimitFields limit={limit} onChange={setLimit} />
 				<p className="text-muted text-sm">
 					{t(
-						"Tools beyond this are neither listed for it nor called; prompts and resources of other servers are refused. Workflows whose names begin with limit- carry it out.",
+						"Tools beyond this are neither listed for it nor called; prompts and resources of other servers are refused. This also holds while all workflows are turned off.",
 					)}
 				</p>
 				{token.profile && (

@@ -180,7 +180,14 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 				/>
 			</Field>
 			<div className="grid gap-4 sm:grid-cols-2">
-				<Field label={t("Status")} error={wrong.status}>
+				<Field
+					label={t("Status")}
+					error={wrong.status}
+					hint={
+						["Completed", "Closed"].every((name) => known.includes(name)) &&
+						t("Completed: it was done. Closed: nothing more is to be done about it.")
+					}
+				>
 					<Select value={now.status} onChange={(event) => set({ status: event.target.value })}>
 						{!item && <option value="">{t("Usual ({name})", { name: statusWord(usual ?? "") })}</option>}
 						{now.status && !known.includes(now.status) && <option value={now.status}>{now.status}</option>}

@@ -61,7 +61,7 @@ function Node({ data: { item } }: NodeProps<ItemNode>) {
 				type="target"
 				position={hands.down ? Position.Top : Position.Left}
 				isConnectable={false}
-				className="opacity-0!"
+				className="size-0! border-0! opacity-0!"
 			/>
 			<button
 				type="button"
@@ -81,7 +81,7 @@ function Node({ data: { item } }: NodeProps<ItemNode>) {
 				type="source"
 				position={hands.down ? Position.Bottom : Position.Right}
 				isConnectable={false}
-				className="opacity-0!"
+				className="size-0! border-0! opacity-0!"
 			/>
 		</div>
 	);

@@ -135,15 +135,19 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 	const wanted = q.trim();
 	const searching = wanted !== "";
 	const filtered = searching || type !== "" || tag !== "" || status !== "";
+	// A search has items of every status, unless it is told which.
+	const statuses = query.useQuery("get", "/v1/statuses");
+	const notClosed = (statuses.data?.statuses ?? []).filter((one) => !one.closed).map((one) => one.name);
 
 	const pages = useInfiniteQuery({
-		queryKey: ["get", searching ? "/v1/items/search" : "/v1/items", wanted, type, status, tag],
+		queryKey: ["get", searching ? "/v1/items/search" : "/v1/items", wanted, type, status, tag, searching && notClosed],
 		initialPageParam: 0,
 		queryFn: async ({ pageParam: offset, signal }) => {
 			const common = { limit: 100, offset, ...(type ? { type } : {}), ...(tag ? { tag } : {}) };
 			const one = status && status !== "any" ? { status } : {};
 			if (searching) {
-				const params = { query: { ...common, ...one, query: wanted } };
+				const states = status === "" && notClosed.length > 0 ? { status: notClosed.join(",") } : one;
+				const params = { query: { ...common, ...states, query: wanted } };
 				return (await api.GET("/v1/items/search", { params, signal })).data!;
 			}
 			const states = tag ? {} : status === "any" ? { includeClosed: true } : one;
@@ -151,6 +155,7 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 		},
 		getNextPageParam: (page) => page.next_offset,
 		placeholderData: keepPreviousData,
+		enabled: !searching || !statuses.isPending,
 		structuralSharing: false, // it would compare all pages whenever one is added
 	});
 	const rows = useMemo(() => pages.data?.pages.flatMap<Row>((page) => page.items), [pages.data]);
@@ -212,7 +217,9 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 					icon={<SearchX />}
 					title={filtered ? t("No item fits") : nothing ? t("Nothing is remembered yet") : t("All items are closed")}
 					actions={
-						filtered ? (
+						searching && status === "" ? (
+							<Button onClick={() => set("status", "any")}>{t("Show closed items")}</Button>
+						) : filtered ? (
 							<LinkButton href={reference ? hrefOf(reference) : "/knowledge"} onClick={() => setText("")}>
 								{t("Show all")}
 							</LinkButton>
@@ -288,15 +295,15 @@ function Filters({
 	const types = useTypes();
 	const statuses = query.useQuery("get", "/v1/statuses").data?.statuses ?? [];
 	const tags = query.useQuery("get", "/v1/tags").data?.tags ?? [];
-	const any = searching || tag !== "";
+	const any = tag !== "" && !searching;
 	const select = (name: string, label: string, value: string, options: string[], first: string) => (
 		<Select
 			aria-label={label}
 			className="max-w-40"
 			value={value}
 			onChange={(event) => set(name, event.target.value)}
-			disabled={name === "status" && tag !== "" && !searching}
-			title={name === "status" && tag !== "" && !searching ? t("With a tag, items of every status are listed.") : label}
+			disabled={name === "status" && any}
+			title={name === "status" && any ? t("With a tag, items of every status are listed.") : label}
 		>
 			<option value="">{first}</option>
 			{name === "status" && !any && <option value="any">{t("Closed, too")}</option>}

@@ -114,7 +114,7 @@ function Shown({
 						{ref}
 						<CopyButton text={ref} />
 					</span>
-					<Chip tone={closed(item.status) ? "idle" : "ok"} data-term title={item.status}>
+					<Chip tone={closed(item.status) ? "idle" : "accent"} data-term title={item.status}>
 						{statusWord(item.status)}
 					</Chip>
 					<Chip tone={priorities[item.priority]?.tone}>

@@ -8,7 +8,7 @@ export default {
 	"Remember that … Keep it in the knowledge base of Genkan.":
 		"…を覚えておいてください。Genkan のナレッジベースに保存してください。",
 	"Here agents and people keep what is worth remembering across conversations: notes, decisions, issues, documents.":
-		"会話をまたいで残しておきたいこと（メモ、決定、課題、文書）を、エージェントと人が一緒に保存する場所です。",
+		"メモ、決定、課題、文書など、会話をまたいで残しておきたいことを、エージェントと人が一緒に保存する場所です。",
 	"No item fits": "該当する項目はありません",
 	"All items are closed": "未完了の項目はありません",
 	"Show all": "すべて表示",
@@ -65,6 +65,8 @@ export default {
 		"notes、decisions、issues など、自由に決められます。項目の ID の一部になります。",
 	Content: "本文",
 	Markdown: "Markdown で書けます",
+	"Completed: it was done. Closed: nothing more is to be done about it.":
+		"完了：作業が済んだもの。終了：これ以上対応しないもの。",
 	"Usual ({name})": "既定（{name}）",
 	Priority: "優先度",
 	"Relations have no direction: the other item gets this one, too.":

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { KeyRound, MoreHorizontal, Pencil, Play, Power, RotateCw, Trash2 } from "lucide-react";
+import { KeyRound, MoreHorizontal, Pencil, Play, Power, RotateCw, SearchX, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { api, query, refresh, type S } from "@/api/client";
-import { ago, clock, list, number, sentences, t, tn, took, whole } from "@/lang";
+import { api, Failure, query, refresh, type S } from "@/api/client";
+import { ago, both, clock, list, number, sentences, t, tn, took, whole } from "@/lang";
 import { AddServer } from "@/pages/servers/add";
 import { Findings } from "@/pages/servers/findings";
 import { moves, runs, stateOf } from "@/pages/servers/state";
@@ -57,6 +57,9 @@ export default function Server() {
 	const part = (params.get("part") as Part | null) ?? "tools";
 	const again = () => refresh("/v1/servers", "/v1/servers/{name}", "/v1/servers/{name}/log", "/v1/tools", "/v1/doctor");
 
+	const turn = (on: boolean) =>
+		change.mutate({ ...path, body: { disabled: !on } }, { onSuccess: again, onError: complain });
+
 	const openSignIn = async () => {
 		// The window is opened by the click itself, or the browser would block it.
 		const window = globalThis.open("", "_blank");
@@ -70,6 +73,18 @@ export default function Server() {
 		}
 	};
 
+	if (server.error instanceof Failure && server.error.status === 404)
+		return (
+			<Page title={t("Servers")}>
+				<Empty
+					icon={<SearchX />}
+					title={t("There is no server {name}", { name })}
+					actions={<LinkButton href="/servers">{t("To the servers")}</LinkButton>}
+				>
+					{t("It was removed, or it has another name.")}
+				</Empty>
+			</Page>
+		);
 	return (
 		<Loaded query={server}>
 			{(one) => {
@@ -134,11 +149,7 @@ export default function Server() {
 												{
 													title: off ? t("Switch on") : t("Switch off"),
 													icon: <Power />,
-													onSelect: () =>
-														change.mutate(
-															{ ...path, body: { disabled: !off } },
-															{ onSuccess: again, onError: complain },
-														),
+													onSelect: () => turn(off),
 												},
 												"line",
 												{ title: t("Remove"), icon: <Trash2 />, danger: true, onSelect: () => ask("remove") },
@@ -149,9 +160,9 @@ export default function Server() {
 							)
 						}
 					>
-						<p className="mb-4 max-w-[860px] text-[15px] text-muted leading-6">
-							<Sentence server={one} />
-						</p>
+						<div className="mb-4 flex max-w-[860px] flex-wrap gap-x-4 text-[15px] text-muted leading-6 *:max-w-full">
+							<About server={one} />
+						</div>
 						<Tried trial={trial} className="mb-4" />
 						{!tried &&
 							(admin ? (
@@ -180,7 +191,7 @@ export default function Server() {
 									: []),
 							]}
 						/>
-						{part === "tools" && <ToolSwitches server={one} />}
+						{part === "tools" && <ToolSwitches server={one} onSwitchOn={one.editable ? () => turn(true) : undefined} />}
 						{part === "log" && <Log name={one.name} />}
 						{part === "changes" && <Changes server={one} />}
 						{part === "definition" && (
@@ -213,12 +224,7 @@ export default function Server() {
 									})
 								}
 							>
-								{tn(one.tools, "Its tool disappears for all clients.", "Its {n} tools disappear for all clients.")}{" "}
-								{one.source === "file"
-									? t("It is taken out of {file}. Its secrets stay in the vault.", {
-											file: one.declaredIn ?? "genkan.yaml",
-										})
-									: t("Its secrets are deleted with it.")}
+								<WhatGoes server={one} />
 							</Confirm>
 						)}
 					</Page>
@@ -240,31 +246,59 @@ function Trouble({ server }: { server: S["Server"] }) {
 	return <Problem className="mb-4" error={server.problem} />;
 }
 
-function Sentence({ server: s }: { server: S["Server"] }) {
-	if (s.source === "built-in") return t("A part of Genkan.");
+/** WhatGoes says what removing a server takes away. */
+function WhatGoes({ server }: { server: S["Server"] }) {
+	const connections = query.useQuery("get", "/v1/connections", {}, { retry: false });
+	const clients = connections.data?.connections
+		.filter((one) => one.files.some((file) => file.names.includes(server.name)))
+		.map((one) => one.title);
+	const secrets = JSON.stringify(server.definition ?? {}).includes("${secret:");
+	const file = server.source === "file" && (server.declaredIn ?? "genkan.yaml");
+	return (
+		<div className="flex flex-col gap-2">
+			<p>
+				{sentences(
+					server.tools > 0 &&
+						tn(server.tools, "Its tool disappears for all clients.", "Its {n} tools disappear for all clients."),
+					file && t("It is taken out of {file}.", { file }),
+					secrets && (file ? t("Its secrets stay in the vault.") : t("Its secrets are deleted with it.")),
+				) || t("It is no longer started.")}
+			</p>
+			{clients && clients.length > 0 && (
+				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
+					{t(
+						"{clients} has an entry for this server alone, which stops working. Delete the entry from the file, or undo the connection on the Clients page.",
+						{ clients: both(clients) },
+					)}
+				</p>
+			)}
+		</div>
+	);
+}
+
+/** About is what a server is and how it runs, in parts that stay whole at the end of a line. */
+function About({ server: s }: { server: S["Server"] }) {
+	if (s.source === "built-in") return <p>{t("A part of Genkan.")}</p>;
 	const what = runs(s.definition);
 	return (
 		<>
-			{what && <code className="break-all">{what}</code>}
+			{what && <code className="break-all leading-6!">{what}</code>}
 			{s.since && s.state === "ready" && (
-				<span title={whole(s.since)}>
-					{" · "}
-					{t("up since {time}", { time: ago(s.since) })}
-				</span>
+				<span title={whole(s.since)}>{t("up since {time}", { time: ago(s.since) })}</span>
 			)}
-			{s.startMs !== undefined && ` · ${t("started in {time}", { time: took(s.startMs) })}`}
-			{s.protocolVersion && ` · MCP ${s.protocolVersion}`}
-			{s.processId ? ` · ${t("process {id}", { id: s.processId })}` : ""}
-			{s.nextTry &&
-				s.state === "down" &&
-				Date.parse(s.nextTry) > Date.now() &&
-				` · ${t("next try at {time}", { time: clock(s.nextTry) })}`}
+			{s.startMs !== undefined && <span>{t("started in {time}", { time: took(s.startMs) })}</span>}
+			{s.protocolVersion && <span>MCP {s.protocolVersion}</span>}
+			{s.processId ? <span>{t("process {id}", { id: s.processId })}</span> : null}
+			{s.nextTry && s.state === "down" && Date.parse(s.nextTry) > Date.now() && (
+				<span>{t("next try at {time}", { time: clock(s.nextTry) })}</span>
+			)}
 		</>
 	);
 }
 
-/** ToolSwitches lists the tools of a server, with a switch for each. */
-function ToolSwitches({ server }: { server: S["Server"] }) {
+/** ToolSwitches lists the tools of a server, with a switch for each. The count of the tab, as
+ * all counts of tools, is of those that are on. */
+function ToolSwitches({ server, onSwitchOn }: { server: S["Server"]; onSwitchOn?: () => void }) {
 	const { admin } = useSession();
 	const [text, setText] = useState("");
 	const tools = useQuery({
@@ -285,7 +319,7 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 	const flip = (tool: S["Tool"], on: boolean) =>
 		(on ? enable : disable).mutate(
 			{ params: { path: { name: tool.name } } },
-			{ onSettled: () => refresh("/v1/tools", "/v1/servers"), onError: complain },
+			{ onSettled: () => refresh("/v1/tools", "/v1/servers", "/v1/servers/{name}"), onError: complain },
 		);
 	return (
 		<Loaded query={tools}>
@@ -293,6 +327,16 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 				const shown = data.tools.filter((tool) =>
 					`${tool.name} ${tool.description}`.toLowerCase().includes(text.toLowerCase()),
 				);
+				if (data.tools.length === 0 && server.state === "disabled")
+					return (
+						<Empty
+							title={t("The server is off.")}
+							actions={admin && onSwitchOn && <Button onClick={onSwitchOn}>{t("Switch on")}</Button>}
+						>
+							{t("It is not started, and clients have none of its tools.")}
+						</Empty>
+					);
+				const off = data.tools.filter((tool) => !tool.enabled).length;
 				if (data.tools.length === 0)
 					return (
 						<Empty title={t("No tools")}>
@@ -340,6 +384,14 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 								</div>
 							))}
 						</Card>
+						{off > 0 && (
+							<p className="mt-3 text-muted text-sm">
+								{t("{on} on, {off} off. Only those that are on are counted.", {
+									on: number(data.tools.length - off),
+									off: number(off),
+								})}
+							</p>
+						)}
 						{server.hidden && server.hidden.length > 0 && (
 							<p className="mt-3 text-muted text-sm">
 								{t("Hidden by the configuration: {names}", { names: list(server.hidden) })}
@@ -361,6 +413,9 @@ function ToolSwitches({ server }: { server: S["Server"] }) {
 		</Loaded>
 	);
 }
+
+/** plain is a line without the codes that colour it in a terminal. */
+const plain = (line: string): string => line.replaceAll(/␛\[[0-9;]*m/g, "");
 
 /** Log shows what a server writes to its standard error, and goes on while it writes. */
 function Log({ name }: { name: string }) {
@@ -387,7 +442,7 @@ function Log({ name }: { name: string }) {
 				}}
 				className="max-h-[60dvh] overflow-auto whitespace-pre-wrap break-words px-4 py-3"
 			>
-				{log.data.lines.join("\n")}
+				{log.data.lines.map(plain).join("\n")}
 			</pre>
 		</Card>
 	);

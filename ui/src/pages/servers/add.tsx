@@ -2,12 +2,12 @@ import { Plus, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { api, query, refresh, type S } from "@/api/client";
-import { t, tn } from "@/lang";
+import { list, sentences, t, tn } from "@/lang";
 import { Button, Dialog, Field, Input, messageOf, Problem, Select, say, Tabs, TextArea } from "@/ui";
-import { Tried, useTrial } from "./try";
+import { Tried, useTrial, useTrials } from "./try";
 
 type Pair = { name: string; value: string };
-type Pasted = S["NewServer"] & { name: string };
+type Pasted = S["NewServer"] & { name: string; key: string; was?: string };
 type Draft = { name: string; kind: "command" | "url"; line: string; cwd: string; url: string; pairs: Pair[] };
 const blank: Draft = { name: "", kind: "command", line: "", cwd: "", url: "", pairs: [] };
 
@@ -19,12 +19,16 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	const [draft, setDraft] = useState<Draft>(() => (server ? draftOf(server) : blank));
 	const [json, setJSON] = useState("");
 	const trial = useTrial();
+	const trials = useTrials();
+	// Names that a person gave pasted servers, by those in the text.
+	const [renamed, rename] = useState<Record<string, string>>({});
 	const read = query.useMutation("post", "/v1/servers/read");
 	const add = query.useMutation("post", "/v1/servers");
 	const change = query.useMutation("put", "/v1/servers/{name}");
 	// What was said about the text before is not true of another one.
 	const forget = () => {
 		trial.cancel();
+		trials.cancel();
 		add.reset();
 		change.reset();
 	};
@@ -40,7 +44,15 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	const [outcome, setOutcome] = useState<{ added: string[]; refused: Map<string, string> }>();
 	const pasted = (read.data?.servers ?? [])
 		.filter(({ name }) => !outcome || outcome.refused.has(name))
-		.map(({ name, definition }): Pasted => ({ ...(definition as S["NewServer"]), name }));
+		.map(
+			({ name, was, definition }): Pasted => ({
+				...(definition as S["NewServer"]),
+				name: renamed[name] ?? name,
+				key: name,
+				was,
+			}),
+		);
+	const named = pasted.every(({ name }) => name.trim() !== "");
 
 	// What is pasted is read at once, and again when somebody pauses in writing.
 	const readText = read.mutate;
@@ -63,13 +75,16 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 		const added: string[] = [];
 		const refused = new Map<string, string>();
 		for (const one of servers) {
+			const { name, body } = bodyOfPasted(one);
 			try {
-				await add.mutateAsync({ body: one });
-				added.push(one.name);
+				await add.mutateAsync({ body });
+				added.push(name);
 			} catch (error) {
-				refused.set(one.name, messageOf(error));
+				refused.set(name, messageOf(error));
 			}
 		}
+		trials.cancel();
+		rename({});
 		add.reset();
 		refresh("/v1/servers", "/v1/tools", "/v1/doctor");
 		if (refused.size === 0) {
@@ -78,7 +93,10 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 			return;
 		}
 		// Only what is left to do stays in the form.
-		const left = servers.filter(({ name }) => refused.has(name)).map(({ name, ...definition }) => [name, definition]);
+		const left = servers
+			.map(bodyOfPasted)
+			.filter(({ name }) => refused.has(name))
+			.map(({ name, body: { name: _, ...definition } }) => [name, definition]);
 		setJSON(JSON.stringify({ mcpServers: Object.fromEntries(left) }, null, 2));
 		setOutcome({ added, refused });
 	};
@@ -91,6 +109,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 			actions={
 				way === "form" ? (
 					<>
+						<Button onClick={onClose}>{t("Cancel")}</Button>
 						<Button
 							disabled={!ready || trial.since !== undefined}
 							onClick={() => {
@@ -110,14 +129,23 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						</Button>
 					</>
 				) : (
-					<Button
-						look="primary"
-						disabled={pasted.length === 0}
-						busy={add.isPending}
-						onClick={() => void saveAll(pasted)}
-					>
-						{read.data ? tn(pasted.length, "Add {n} server", "Add {n} servers") : t("Add")}
-					</Button>
+					<>
+						<Button onClick={onClose}>{t("Cancel")}</Button>
+						<Button
+							disabled={pasted.length === 0 || !named || trials.busy}
+							onClick={() => void trials.start(pasted.map((one) => [one.key, bodyOfPasted(one).body]))}
+						>
+							{t("Test it")}
+						</Button>
+						<Button
+							look="primary"
+							disabled={pasted.length === 0 || !named}
+							busy={add.isPending}
+							onClick={() => void saveAll(pasted)}
+						>
+							{read.data ? tn(pasted.length, "Add {n} server", "Add {n} servers") : t("Add")}
+						</Button>
+					</>
 				)
 			}
 		>
@@ -141,7 +169,15 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 			{way === "form" ? (
 				<div className="flex flex-col gap-4">
 					<div className="grid gap-4 sm:grid-cols-2">
-						<Field label={t("Name")} hint={t("Lower case letters, digits and -. Tools are called NAME__TOOL.")}>
+						<Field
+							label={t("Name")}
+							hint={
+								!server &&
+								t(
+									"Lower case letters, digits and -. It begins with a letter and has at most 32. Tools are called NAME__TOOL.",
+								)
+							}
+						>
 							<Input
 								value={draft.name}
 								disabled={!!server}
@@ -190,6 +226,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 					)}
 					<Pairs
 						title={draft.kind === "command" ? t("Environment variables") : t("Headers")}
+						more={draft.kind === "command" ? t("Add a variable") : t("Add a header")}
 						pairs={draft.pairs}
 						onChange={(pairs) => set({ pairs })}
 					/>
@@ -210,6 +247,8 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 							onChange={(e) => {
 								setJSON(e.target.value);
 								setOutcome(undefined);
+								trials.cancel();
+								rename({});
 								read.reset();
 							}}
 						/>
@@ -217,25 +256,40 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 					{read.error && <Problem error={read.error} />}
 					{outcome && (
 						<Problem
-							error={[
-								outcome.added.length > 0 ? t("Added: {names}.", { names: outcome.added.join(", ") }) : "",
-								t("Not added: {names}. Correct the text above.", {
-									names: [...outcome.refused.keys()].join(", "),
-								}),
-							]
-								.filter(Boolean)
-								.join(" ")}
+							error={sentences(
+								outcome.added.length > 0 && t("Added: {names}.", { names: list(outcome.added) }),
+								t("Not added: {names}. Correct the text above.", { names: list(outcome.refused.keys()) }),
+							)}
 						/>
 					)}
 					{read.data && (
 						<ul className="flex flex-col gap-2">
 							{pasted.map((one) => (
-								<li key={one.name} className="rounded-md bg-sunken px-3 py-2">
-									<b className="font-medium">{one.name}</b>
-									<div className="line font-mono text-muted text-xs">
+								<li key={one.key} className="rounded-md bg-sunken px-3 py-2">
+									<Input
+										className="max-w-64"
+										aria-label={t("Name of {name}", { name: one.was ?? one.key })}
+										value={one.name}
+										onChange={(e) => {
+											rename({ ...renamed, [one.key]: e.target.value });
+											trials.cancel();
+										}}
+									/>
+									{one.was && one.name === one.key && (
+										<div className="mt-1 text-muted text-sm">
+											{t("{was} cannot be the name of a server, so it is added as {name}.", {
+												was: one.was,
+												name: one.name,
+											})}
+										</div>
+									)}
+									<div className="line mt-1 font-mono text-muted text-xs">
 										{one.url ?? [one.command, ...(one.args ?? [])].join(" ")}
 									</div>
-									{outcome && <div className="mt-1 text-bad">{outcome.refused.get(one.name)}</div>}
+									{outcome && <div className="mt-1 text-bad">{outcome.refused.get(one.key)}</div>}
+									{trials.outcomes[one.key] && (
+										<Tried className="mt-2" trial={{ ...trials.outcomes[one.key], cancel: trials.cancel }} />
+									)}
 								</li>
 							))}
 							{read.data.notes.map((note) => (
@@ -251,7 +305,17 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	);
 }
 
-function Pairs({ title, pairs, onChange }: { title: string; pairs: Pair[]; onChange: (pairs: Pair[]) => void }) {
+function Pairs({
+	title,
+	more,
+	pairs,
+	onChange,
+}: {
+	title: string;
+	more: string;
+	pairs: Pair[];
+	onChange: (pairs: Pair[]) => void;
+}) {
 	const set = (at: number, part: Partial<Pair>) =>
 		onChange(pairs.map((pair, i) => (i === at ? { ...pair, ...part } : pair)));
 	return (
@@ -269,14 +333,14 @@ function Pairs({ title, pairs, onChange }: { title: string; pairs: Pair[]; onCha
 					/>
 					<Input
 						className="font-mono text-[12.5px]"
-						aria-label={t("Value of {name}", { name: pair.name })}
+						aria-label={pair.name ? t("Value of {name}", { name: pair.name }) : t("Value")}
 						value={pair.value}
 						onChange={(e) => set(i, { value: e.target.value })}
 					/>
 					<Button
 						look="quiet"
 						size="icon"
-						aria-label={t("Remove {name}", { name: pair.name })}
+						aria-label={pair.name ? t("Remove {name}", { name: pair.name }) : t("Remove this row")}
 						onClick={() => onChange(pairs.filter((_, at) => at !== i))}
 					>
 						<Trash2 />
@@ -286,12 +350,22 @@ function Pairs({ title, pairs, onChange }: { title: string; pairs: Pair[]; onCha
 			<div className="flex items-center gap-3">
 				<Button size="small" onClick={() => onChange([...pairs, { name: "", value: "" }])}>
 					<Plus />
-					{t("Add one")}
+					{more}
 				</Button>
-				<span className="text-faint text-xs">{t("Secrets are kept encrypted and never shown again.")}</span>
+				<span className="text-faint text-xs">
+					{t(
+						"Values that look like keys or passwords are kept encrypted as secrets, and not shown again. Other values are kept as they are.",
+					)}
+				</span>
 			</div>
 		</fieldset>
 	);
+}
+
+/** bodyOfPasted is what to add of a pasted server. */
+function bodyOfPasted({ key: _k, was: _w, ...definition }: Pasted): { name: string; body: S["NewServer"] } {
+	const name = definition.name.trim();
+	return { name, body: { ...definition, name } };
 }
 
 /** words splits a command line as a person quotes it. */

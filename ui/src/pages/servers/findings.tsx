@@ -1,9 +1,10 @@
 import { Stethoscope } from "lucide-react";
 import { type ReactNode, useState } from "react";
+import { useLocation } from "wouter";
 import { Failure, failureOf, queries, query, root, type S } from "@/api/client";
-import { clock, currentLang, t, tn } from "@/lang";
+import { currentLang, ended, minute, t, tn } from "@/lang";
 import { subjectWord } from "@/lang/terms";
-import { Button, Card, CopyButton, complain, cx, Dot, LinkButton, say, type Tone } from "@/ui";
+import { Button, Card, CopyButton, complain, cx, Dot, LinkButton, Prose, say, type Tone } from "@/ui";
 
 const tones: Record<string, Tone> = { problem: "bad", warning: "warn", note: "accent", ok: "ok" };
 
@@ -73,12 +74,18 @@ export function Findings({
 
 /** inSettings says that something is in the settings of the server, where the doctor names a
  * file. Japanese has no spaces around words. */
-function inSettings(fix: string | undefined, place: string): string | undefined {
-	const [before, after] = fix?.split(place) ?? [];
-	if (before === undefined || after === undefined) return fix;
+function inSettings(advice: string | undefined, place: string): string | undefined {
+	const [before, after] = advice?.split(place) ?? [];
+	if (before === undefined || after === undefined) return advice;
 	return currentLang() === "ja"
 		? before.trimEnd() + t("its settings") + after.trimStart()
 		: before + t("its settings") + after;
+}
+
+/** pageTitle is what a link to a page says. */
+function pageTitle(path: string): string {
+	if (path === "/tools") return t("Tools");
+	return path === "/servers" ? t("Servers") : t("Its page");
 }
 
 function Found({
@@ -91,6 +98,7 @@ function Found({
 	onChange?: () => void;
 }) {
 	const servers = query.useQuery("get", "/v1/servers");
+	const [here] = useLocation();
 	const [kind, name = ""] = finding.subject.split("/");
 	const changeable =
 		finding.place && kind === "server" && servers.data?.servers.find((one) => one.name === name)?.editable;
@@ -117,12 +125,13 @@ function Found({
 	const { request } = finding;
 	const secret = request?.path.match(/^\/v1\/secrets\/(.+)$/)?.[1];
 	const mendable = request && request.method !== "GET" && !request.path.includes("{");
-	// A fix that is a command begins with it; the command has its own place.
-	const { command, place } = finding;
-	const fix = changeable && place ? inSettings(finding.fix, place) : finding.fix;
+	// What is to be looked at has a page of the same path, unless this is that page.
+	const looks = request?.method === "GET" ? request.path.replace("/v1", "") : undefined;
+	const page = looks && looks !== here ? looks : undefined;
+	const { place } = finding;
+	const advice = changeable && place ? inSettings(finding.advice, place) : finding.advice;
 	const local = (text: string) =>
-		(finding.times ?? []).reduce((said, at) => said.replaceAll(at.text, clock(at.time)), text);
-	const advice = fix && command && fix.startsWith(command) ? fix.slice(command.length).trim() : fix;
+		(finding.times ?? []).reduce((said, at) => said.replaceAll(at.text, minute(at.time)), text);
 	return (
 		<div className="flex flex-wrap items-start gap-x-3 gap-y-2 border-line border-b px-4 py-3 last:border-0">
 			<span className="flex h-5 items-center">
@@ -135,7 +144,7 @@ function Found({
 							{subjectWord(finding.subject)}
 						</span>
 					)}
-					{local(finding.title)}
+					<Prose text={local(finding.title)} />
 				</div>
 				{finding.detail && (
 					<div
@@ -143,10 +152,14 @@ function Found({
 						tabIndex={0}
 						className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm"
 					>
-						{local(finding.detail)}
+						<Prose text={finding.detail.includes("\n") ? local(finding.detail) : ended(local(finding.detail))} />
 					</div>
 				)}
-				{advice && <div className="mt-0.5 text-muted text-sm">{advice}</div>}
+				{advice && (
+					<div className="mt-0.5 text-muted text-sm">
+						<Prose text={ended(advice)} />
+					</div>
+				)}
 				{(finding.command || mendable || changeable) && (
 					<div className="mt-2 flex flex-wrap items-center gap-2">
 						{changeable &&
@@ -164,6 +177,11 @@ function Found({
 								<code className="break-all">{finding.command}</code>
 								<CopyButton text={finding.command} />
 							</span>
+						)}
+						{page && (
+							<LinkButton size="small" href={page}>
+								{pageTitle(page)}
+							</LinkButton>
 						)}
 						{secret ? (
 							<LinkButton size="small" href={`/settings/secrets?name=${secret}`}>

@@ -1,4 +1,4 @@
-import { Download, Plus, RotateCw, Server as ServerIcon } from "lucide-react";
+import { Plus, RotateCw, Server as ServerIcon, Upload } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { query, type S } from "@/api/client";
@@ -6,7 +6,7 @@ import { ago, number, t, tn, whole } from "@/lang";
 import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/app";
 import { Button, type Column, Dot, Empty, List, Loaded, Page, SearchBox, Toggle } from "@/ui";
-import { ownServers } from "../calls/words";
+import { serversWord } from "../calls/words";
 import { AddServer } from "./add";
 import { Findings } from "./findings";
 import { ImportServers } from "./import";
@@ -47,8 +47,6 @@ export default function Servers() {
 			),
 		[all, text, broken],
 	);
-	const own = ownServers(all);
-	const up = own.filter((server) => server.state === "ready").length;
 	const none = all?.every((server) => server.source === "built-in") ?? false;
 
 	const columns: Column<S["Server"]>[] = [
@@ -105,19 +103,12 @@ export default function Servers() {
 	return (
 		<Page
 			title={t("Servers")}
-			beside={
-				all &&
-				!none && (
-					<span className="text-muted">
-						{t("{up} of your {all} servers up", { up: number(up), all: number(own.length) })}
-					</span>
-				)
-			}
+			beside={all && !none && <span className="text-muted">{serversWord(all)}</span>}
 			actions={
 				admin && (
 					<>
 						<Button onClick={() => set("add", "import")}>
-							<Download />
+							<Upload />
 							{t("Import")}
 						</Button>
 						<Button look="primary" onClick={() => set("add", "form")}>
@@ -136,7 +127,7 @@ export default function Servers() {
 					actions={
 						<>
 							<Button look="primary" onClick={() => set("add", "import")}>
-								<Download />
+								<Upload />
 								{t("Import from my editors")}
 							</Button>
 							<Button onClick={() => set("add", "form")}>

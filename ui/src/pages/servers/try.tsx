@@ -1,8 +1,8 @@
 import { CircleCheck, CircleX, LoaderCircle } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import type { S } from "@/api/client";
-import { between, list, number, t, tn, took } from "@/lang";
-import { Button, Problem } from "@/ui";
+import { api, type S } from "@/api/client";
+import { between, ended, list, number, t, tn, took } from "@/lang";
+import { Button, Problem, Prose } from "@/ui";
 
 type Outcome = { result?: S["ServerTest"]; error?: unknown };
 
@@ -43,8 +43,36 @@ export function useTrial(): Trial {
 	return { ...outcome, since, start, cancel };
 }
 
+/** useTrials tries several servers, each by its key, one after the other. */
+export function useTrials() {
+	const [outcomes, setOutcomes] = useState<Record<string, Outcome & { since?: number }>>({});
+	const running = useRef<AbortController>(undefined);
+	useEffect(() => () => running.current?.abort(), []);
+	const cancel = () => {
+		running.current?.abort();
+		running.current = undefined;
+		setOutcomes({});
+	};
+	const start = async (servers: [key: string, body: S["NewServer"]][]) => {
+		cancel();
+		const own = new AbortController();
+		running.current = own;
+		for (const [key, body] of servers) {
+			setOutcomes((old) => ({ ...old, [key]: { since: Date.now() } }));
+			const done = await api.POST("/v1/servers/test", { body, signal: own.signal }).then(
+				({ data }): Outcome => ({ result: data }),
+				(error): Outcome => ({ error }),
+			);
+			if (own.signal.aborted) return;
+			setOutcomes((old) => ({ ...old, [key]: done }));
+		}
+	};
+	const busy = Object.values(outcomes).some((one) => one.since !== undefined);
+	return { outcomes, busy, start, cancel };
+}
+
 /** Tried shows what a trial does, and what came of it. */
-export function Tried({ trial, className }: { trial: Trial; className?: string }) {
+export function Tried({ trial, className }: { trial: Omit<Trial, "start">; className?: string }) {
 	const { since, error, result } = trial;
 	if (since === undefined && !error && !result) return null;
 	return (
@@ -71,7 +99,7 @@ function Waiting({ since, onCancel }: { since: number; onCancel: () => void }) {
 				<span className="text-muted tabular-nums">{t("{n} s", { n: number(seconds) })}</span>
 			</span>
 			<Button size="small" onClick={onCancel}>
-				{t("Cancel")}
+				{t("Stop the test")}
 			</Button>
 		</div>
 	);
@@ -84,7 +112,7 @@ function TestResult({ result }: { result: S["ServerTest"] }) {
 			<div role="alert" className="rounded-lg bg-bad-soft px-4 py-3 text-bad">
 				<div className="flex gap-2 font-medium">
 					<CircleX className="size-5 shrink-0" />
-					{result.error ?? t("It does not work.")}
+					<span>{result.error ? <Prose text={ended(result.error)} /> : t("It does not work.")}</span>
 				</div>
 				{result.output && result.output.length > 0 && (
 					<pre className="mt-2 max-h-48 overflow-auto whitespace-pre-wrap text-text">{result.output.join("\n")}</pre>

@@ -1,94 +1,332 @@
-import { query } from "@/api/client";
+import { Plus } from "lucide-react";
+import { useState } from "react";
+import { query, type S } from "@/api/client";
 import { t, tn } from "@/lang";
-import { Card, Dot, LinkButton, Loaded, Snippet } from "@/ui";
+import { Button, Card, Confirm, Dot, Field, Input, LinkButton, Loaded, Problem, Select } from "@/ui";
 import { Findings } from "../servers/findings";
 import { stateOf } from "../servers/state";
+import { Fixed, objectOf, Setting, SettingForm, useDraft, useSettings } from "./file";
 import { Section } from "./parts";
 
-const n8n = () => `n8n:
-  url: http://127.0.0.1:5678      # ${t("with or without /api/v1")}
-  apiKey: \${secret:N8N_API_KEY}   # ${t("n8n: Settings > n8n API")}
-`;
-const several = `n8n:
-  - {name: n8n-home, url: "http://127.0.0.1:5678", apiKey: "\${secret:N8N_HOME_KEY}"}
-  - {name: n8n-work, url: "https://n8n.example.com", apiKey: "\${secret:N8N_WORK_KEY}"}
-`;
-const ollama = `embeddings: {url: "http://127.0.0.1:11434", model: nomic-embed-text, kind: ollama}
-`;
-const openai = `embeddings: {url: "https://api.example.com/v1", model: some-model, apiKey: "\${secret:EMBEDDINGS_KEY}"}
-`;
+type Instance = { name: string; url: string; apiKey: string };
 
 /** own are the built-in parts that are no n8n instance and that no instance may be named after. */
 const own = ["kb", "genkan", "results"];
 
-/** Connected shows the n8n instances, and how one and a model for embeddings are named. */
+/** Connected are the n8n instances, and the model that compares texts. */
 export function Connected() {
-	const servers = query.useQuery("get", "/v1/servers");
 	return (
 		<>
-			<Section
-				title={t("n8n instances")}
-				about={t("Genkan has tools for the workflows and executions of n8n. The key n8n of genkan.yaml names one.")}
-			>
-				<Loaded query={servers} rows={2}>
-					{(data) => {
-						const instances = data.servers.filter((one) => one.source === "built-in" && !own.includes(one.name));
-						if (instances.length === 0) return <p className="text-muted">{t("There is none yet.")}</p>;
-						return (
-							<>
-								<Card className="overflow-hidden">
-									{instances.map((one) => (
-										<div
-											key={one.name}
-											className="flex flex-wrap items-center gap-3 border-line border-b px-4 py-3 last:border-0"
-										>
-											<div className="min-w-0 flex-1 basis-64">
-												<div className="flex items-center gap-2 font-medium">
-													<Dot tone={stateOf(one).tone} />
-													{one.name}
-													<span className="font-normal text-muted">
-														{stateOf(one).word} · {tn(one.tools, "{n} tool", "{n} tools")}
-													</span>
-												</div>
-												{one.note && <div className="text-muted text-sm">{one.note}</div>}
-											</div>
-											<LinkButton size="small" href={`/tools?server=${encodeURIComponent(one.name)}`}>
-												{t("Tools")}
-											</LinkButton>
-										</div>
-									))}
-								</Card>
-								{instances.map((one) => (
-									<Findings key={one.name} about={`server/${one.name}`} />
-								))}
-							</>
-						);
-					}}
-				</Loaded>
-				<div className="grid gap-3">
-					<Snippet title={t("genkan.yaml: one instance")} text={n8n()} />
-					<Snippet title={t("genkan.yaml: several")} text={several} />
-				</div>
-				<div>
-					<LinkButton size="small" href="/settings/secrets?name=N8N_API_KEY">
-						{t("Keep the secret N8N_API_KEY")}
-					</LinkButton>
-				</div>
-			</Section>
-			<Section
-				title={t("Embeddings")}
-				about={t(
-					"With a model, searches also find tools by meaning. Names and descriptions of tools, and queries, are sent to it. It is off unless the key embeddings of genkan.yaml names one.",
-				)}
-			>
-				<Snippet title={t("genkan.yaml: a model of Ollama")} text={ollama} />
-				<Snippet title={t("genkan.yaml: an endpoint of OpenAI's API")} text={openai} />
-				<div>
-					<LinkButton size="small" href="/settings/secrets?name=EMBEDDINGS_KEY">
-						{t("Keep the secret EMBEDDINGS_KEY")}
-					</LinkButton>
-				</div>
-			</Section>
+			<Instances />
+			<Embeddings />
 		</>
+	);
+}
+
+function Instances() {
+	const servers = query.useQuery("get", "/v1/servers");
+	const settings = useSettings("/v1/servers", "/v1/secrets", "/v1/tools", "/v1/doctor");
+	/** The instance that is being edited; "" for a new one. */
+	const [edited, edit] = useState<string>();
+	const [removed, remove] = useState<string>();
+	const mine = (settings.all.n8n ?? []) as Instance[];
+	const open = (name?: string) => {
+		settings.reset();
+		edit(name);
+	};
+	return (
+		<Section
+			title={t("n8n instances")}
+			about={t(
+				"With one, agents list, change and debug the workflows of your n8n. The key stays encrypted on this machine.",
+			)}
+			actions={
+				settings.changeable &&
+				edited === undefined && (
+					<Button onClick={() => open("")}>
+						<Plus />
+						{t("Add n8n")}
+					</Button>
+				)
+			}
+		>
+			<Loaded query={servers} rows={2}>
+				{(data) => {
+					const instances = data.servers.filter((one) => one.source === "built-in" && !own.includes(one.name));
+					if (instances.length === 0)
+						return edited === undefined && <p className="text-muted">{t("There is none yet.")}</p>;
+					return (
+						<>
+							<Card className="overflow-hidden">
+								{instances.map((one) => (
+									<Line
+										key={one.name}
+										server={one}
+										url={mine.find(({ name }) => name === one.name)?.url}
+										onEdit={settings.changeable ? () => open(one.name) : undefined}
+										onRemove={() => remove(one.name)}
+									/>
+								))}
+							</Card>
+							{instances.map((one) => (
+								<Findings key={one.name} about={`server/${one.name}`} />
+							))}
+						</>
+					);
+				}}
+			</Loaded>
+			{edited !== undefined && (
+				<InstanceForm
+					key={edited}
+					before={mine.find(({ name }) => name === edited)}
+					suggested={mine.length === 0 ? "n8n" : ""}
+					settings={settings}
+					onClose={() => open()}
+					onSave={(instance) =>
+						settings.save({ n8n: [...mine.filter(({ name }) => name !== edited), instance] }, () => open())
+					}
+				/>
+			)}
+			{edited === undefined && <Fixed settings={settings} />}
+			{removed !== undefined && (
+				<Confirm
+					title={t("Remove {name}?", { name: removed })}
+					action={t("Remove")}
+					danger
+					busy={settings.busy}
+					onClose={() => remove(undefined)}
+					onConfirm={() => {
+						const left = mine.filter(({ name }) => name !== removed);
+						settings.save({ n8n: left.length > 0 ? left : null }, () => remove(undefined));
+					}}
+				>
+					{t("Its tools go away for all clients. Nothing changes in n8n, and its key stays among the secrets.")}
+					{settings.error && <Problem className="mt-3" error={settings.error} />}
+				</Confirm>
+			)}
+		</Section>
+	);
+}
+
+function Line({
+	server,
+	url,
+	onEdit,
+	onRemove,
+}: {
+	server: S["Server"];
+	/** Nothing for one that the environment names. */
+	url?: string;
+	onEdit?: () => void;
+	onRemove: () => void;
+}) {
+	return (
+		<div className="flex flex-wrap items-center gap-3 border-line border-b px-4 py-3 last:border-0">
+			<div className="min-w-0 flex-1 basis-64">
+				<div className="flex items-center gap-2 font-medium">
+					<Dot tone={stateOf(server).tone} />
+					{server.name}
+					<span className="font-normal text-muted">
+						{stateOf(server).word} · {tn(server.tools, "{n} tool", "{n} tools")}
+					</span>
+				</div>
+				<div className="break-words text-muted text-sm">
+					{url ?? t("Set by environment variables or flags.")}
+					{server.note && ` · ${server.note}`}
+				</div>
+			</div>
+			<LinkButton size="small" href={`/tools?server=${encodeURIComponent(server.name)}`}>
+				{t("Tools")}
+			</LinkButton>
+			{url !== undefined && onEdit && (
+				<>
+					<Button size="small" aria-label={t("Edit {name}", { name: server.name })} onClick={onEdit}>
+						{t("Edit")}
+					</Button>
+					<Button size="small" look="danger" aria-label={t("Remove {name}", { name: server.name })} onClick={onRemove}>
+						{t("Remove")}
+					</Button>
+				</>
+			)}
+		</div>
+	);
+}
+
+function InstanceForm({
+	before,
+	suggested,
+	settings,
+	onClose,
+	onSave,
+}: {
+	before?: Instance;
+	suggested: string;
+	settings: ReturnType<typeof useSettings>;
+	onClose: () => void;
+	onSave: (instance: Instance) => void;
+}) {
+	const test = query.useMutation("post", "/v1/n8n/test");
+	const { values, set } = useDraft({ name: before?.name ?? suggested, url: before?.url ?? "", key: "" });
+	const instance = {
+		name: values.name.trim(),
+		url: values.url.trim(),
+		apiKey: values.key.trim() || before?.apiKey || "",
+	};
+	const ready = instance.name !== "" && instance.url !== "" && instance.apiKey !== "";
+	const change = (changed: Partial<typeof values>) => {
+		test.reset();
+		settings.reset();
+		set(changed);
+	};
+	return (
+		<Card>
+			<div className="grid gap-3 px-4 py-3 sm:grid-cols-2">
+				<Field label={t("Name")} hint={t("Its tools begin with it.")}>
+					<Input value={values.name} onChange={(event) => change({ name: event.target.value })} />
+				</Field>
+				<Field label={t("Address")}>
+					<Input
+						value={values.url}
+						placeholder="http://127.0.0.1:5678"
+						onChange={(event) => change({ url: event.target.value })}
+					/>
+				</Field>
+				<Field label={t("API key")} hint={t("Made in n8n: Settings > n8n API.")}>
+					<Input
+						type="password"
+						autoComplete="new-password"
+						value={values.key}
+						placeholder={before && t("kept; fill in to replace it")}
+						onChange={(event) => change({ key: event.target.value })}
+						onEnter={() => ready && onSave(instance)}
+					/>
+				</Field>
+			</div>
+			{test.data?.ok && (
+				<p role="status" className="mx-4 mb-3 text-ok">
+					{t("n8n answers and accepts the key.")} {test.data.advice}
+				</p>
+			)}
+			{test.data?.problem && <Problem className="mx-4 mb-3" error={test.data.problem} />}
+			{(test.error ?? settings.error) && <Problem className="mx-4 mb-3" error={test.error ?? settings.error} />}
+			<div className="flex flex-wrap justify-end gap-2 border-line border-t px-4 py-3">
+				<Button
+					disabled={!ready}
+					busy={test.isPending}
+					className="mr-auto"
+					onClick={() => test.mutate({ body: instance })}
+				>
+					{t("Test")}
+				</Button>
+				<Button look="quiet" onClick={onClose}>
+					{t("Cancel")}
+				</Button>
+				<Button look="primary" disabled={!ready} busy={settings.busy} onClick={() => onSave(instance)}>
+					{t("Save")}
+				</Button>
+			</div>
+		</Card>
+	);
+}
+
+const kinds: Record<string, string> = {
+	"": /* t */ "none: words alone",
+	ollama: /* t */ "Ollama",
+	openai: /* t */ "an endpoint of OpenAI's API",
+};
+
+function Embeddings() {
+	const settings = useSettings("/v1/secrets", "/v1/doctor");
+	const set_ = objectOf(settings.all.embeddings) as { url?: string; model?: string; kind?: string; apiKey?: string };
+	const { values, dirty, set, discard } = useDraft({
+		kind: set_.url ? (set_.kind ?? "openai") : "",
+		url: set_.url ?? "",
+		model: set_.model ?? "",
+		key: "",
+	});
+	const off = !settings.changeable;
+	const save = () => {
+		const { apiKey, ...rest } = set_;
+		const key = values.key.trim() || apiKey;
+		settings.save(
+			{
+				embeddings:
+					values.kind === ""
+						? null
+						: {
+								...rest,
+								url: values.url.trim(),
+								model: values.model.trim(),
+								kind: values.kind,
+								...(key && { apiKey: key }),
+							},
+			},
+			discard,
+		);
+	};
+	return (
+		<Section
+			title={t("Embeddings")}
+			about={t(
+				"With a model, searches also find tools by meaning. Names and descriptions of tools, and queries, are sent to it.",
+			)}
+		>
+			<SettingForm settings={settings} dirty={dirty} onSave={save} onDiscard={discard}>
+				<Setting label={t("Model")}>
+					<Select
+						aria-label={t("Model")}
+						disabled={off}
+						value={values.kind}
+						onChange={(event) =>
+							set({
+								kind: event.target.value,
+								...(event.target.value === "ollama" && !values.url && { url: "http://127.0.0.1:11434" }),
+							})
+						}
+					>
+						{Object.entries(kinds).map(([value, word]) => (
+							<option key={value} value={value}>
+								{t(word)}
+							</option>
+						))}
+					</Select>
+				</Setting>
+				{values.kind !== "" && (
+					<>
+						<Setting label={t("Address")}>
+							<Input
+								aria-label={t("Address")}
+								disabled={off}
+								placeholder={values.kind === "ollama" ? "http://127.0.0.1:11434" : "https://api.example.com/v1"}
+								value={values.url}
+								onChange={(event) => set({ url: event.target.value })}
+							/>
+						</Setting>
+						<Setting label={t("Name of the model")}>
+							<Input
+								aria-label={t("Name of the model")}
+								disabled={off}
+								placeholder={values.kind === "ollama" ? "nomic-embed-text" : "text-embedding-3-small"}
+								value={values.model}
+								onChange={(event) => set({ model: event.target.value })}
+								onEnter={save}
+							/>
+						</Setting>
+						<Setting label={t("API key")}>
+							<Input
+								aria-label={t("API key")}
+								type="password"
+								autoComplete="new-password"
+								disabled={off}
+								placeholder={set_.apiKey ? t("kept; fill in to replace it") : t("none, if it needs none")}
+								value={values.key}
+								onChange={(event) => set({ key: event.target.value })}
+								onEnter={save}
+							/>
+						</Setting>
+					</>
+				)}
+			</SettingForm>
+		</Section>
 	);
 }

@@ -4,8 +4,9 @@ import { signOut } from "@/api/session";
 import { chooseLang, currentLang, type Lang, t } from "@/lang";
 import { useSession } from "@/shell/app";
 import { chooseTheme, type Theme, useTheme } from "@/shell/theme";
-import { Button, Chip, complain, Select } from "@/ui";
+import { Button, Card, Chip, complain, Problem, Select } from "@/ui";
 import { Browsers } from "./browsers";
+import { Fixed, Setting, useSettings } from "./file";
 import { Facts, Section } from "./parts";
 
 /** General is about this page, and about the Genkan that serves it. */
@@ -16,10 +17,7 @@ export function General() {
 	const said = (subject: string) => doctor.data?.findings.filter((f) => f.subject === subject) ?? [];
 	return (
 		<>
-			<Section
-				title={t("This page")}
-				about={t("Kept in this browser. What Genkan says to agents follows lang in genkan.yaml.")}
-			>
+			<Section title={t("This page")} about={t("Kept in this browser.")}>
 				<Facts
 					facts={[
 						[
@@ -61,6 +59,7 @@ export function General() {
 					]}
 				/>
 			</Section>
+			{session.admin && <Language />}
 			{session.admin && <Browsers />}
 			<Section title="Genkan">
 				<Facts
@@ -82,6 +81,31 @@ export function General() {
 				/>
 			</Section>
 		</>
+	);
+}
+
+/** Language is that of what Genkan says to agents and in a terminal. */
+function Language() {
+	const settings = useSettings("/v1/doctor");
+	return (
+		<Section title={t("For everybody")}>
+			<Card>
+				<Setting label={t("What Genkan says to agents")}>
+					<Select
+						aria-label={t("What Genkan says to agents")}
+						disabled={!settings.changeable || settings.busy}
+						value={String(settings.all.lang ?? "")}
+						onChange={(event) => settings.save({ lang: event.target.value || null })}
+					>
+						<option value="">{t("in the language of this machine")}</option>
+						<option value="en">{t("in English")}</option>
+						<option value="ja">{t("in Japanese")}</option>
+					</Select>
+				</Setting>
+			</Card>
+			{settings.error && <Problem error={settings.error} />}
+			<Fixed settings={settings} />
+		</Section>
 	);
 }
 

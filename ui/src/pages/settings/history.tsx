@@ -1,6 +1,8 @@
 import { query, type S } from "@/api/client";
-import { clock, list, t, tn } from "@/lang";
-import { Dot, LinkButton, Loaded, Problem, Snippet } from "@/ui";
+import { clock, list, readNumber, t, tn } from "@/lang";
+import { useSession } from "@/shell/app";
+import { Dot, Input, LinkButton, Loaded, Problem, Select } from "@/ui";
+import { objectOf, Setting, SettingForm, useDraft, useSettings } from "./file";
 import { Facts, Section } from "./parts";
 
 const bodies: Record<string, string> = {
@@ -9,8 +11,9 @@ const bodies: Record<string, string> = {
 	off: /* t */ "not kept",
 };
 
-/** History says which calls are kept, and for how long. */
+/** History says which calls are kept and for how long, and changes it. */
 export function History() {
+	const { admin } = useSession();
 	const calls = query.useQuery("get", "/v1/calls", { params: { query: { limit: 1 } } }, { staleTime: 0 });
 	return (
 		<Section
@@ -19,60 +22,127 @@ export function History() {
 			actions={<LinkButton href="/calls">{t("To the calls")}</LinkButton>}
 		>
 			<Loaded query={calls} rows={4}>
-				{({ history }) => <State history={history} />}
+				{({ history }) => (
+					<>
+						<Trouble history={history} />
+						{admin ? <Keep history={history} /> : <State history={history} />}
+					</>
+				)}
 			</Loaded>
 		</Section>
 	);
 }
 
-function State({ history }: { history: S["HistoryState"] }) {
-	const lost = [
+/** Trouble says what was not kept. */
+function Trouble({ history }: { history: S["HistoryState"] }) {
+	if (!history.problem) return null;
+	return (
+		<Problem
+			error={
+				history.problemSince
+					? t("Since {time}, not everything is kept: {problem}", {
+							time: clock(history.problemSince),
+							problem: history.problem,
+						})
+					: history.problem
+			}
+		/>
+	);
+}
+
+const lost = (history: S["HistoryState"]): string => {
+	const all = [
 		history.dropped > 0 && tn(history.dropped, "{n} call", "{n} calls"),
 		history.lostBodies > 0 && tn(history.lostBodies, "the bodies of {n} call", "the bodies of {n} calls"),
 	].filter((one) => one !== false);
+	return all.length > 0 ? list(all) : t("nothing");
+};
+
+function Keep({ history }: { history: S["HistoryState"] }) {
+	const settings = useSettings("/v1/calls");
+	const { values, dirty, set, discard } = useDraft({
+		on: history.on ? "on" : "off",
+		days: String(history.days || 7),
+		bodies: history.bodies || "local",
+	});
+	const off = !settings.changeable;
+	const save = () =>
+		settings.save(
+			{
+				record:
+					values.on === "off"
+						? "off"
+						: { ...objectOf(settings.all.record), bodies: values.bodies, days: readNumber(values.days) },
+			},
+			discard,
+		);
 	return (
-		<>
-			{history.problem && (
-				<Problem
-					error={
-						history.problemSince
-							? t("Since {time}, not everything is kept: {problem}", {
-									time: clock(history.problemSince),
-									problem: history.problem,
-								})
-							: history.problem
-					}
-				/>
+		<SettingForm settings={settings} dirty={dirty} onSave={save} onDiscard={discard}>
+			<Setting label={t("Calls")}>
+				<Select
+					aria-label={t("Calls")}
+					disabled={off}
+					value={values.on}
+					onChange={(event) => set({ on: event.target.value })}
+				>
+					<option value="on">{t("are kept")}</option>
+					<option value="off">{t("are not kept")}</option>
+				</Select>
+			</Setting>
+			{values.on === "on" && (
+				<>
+					<Setting label={t("For how long")}>
+						<Input
+							aria-label={t("For how long")}
+							inputMode="numeric"
+							className="max-w-20"
+							disabled={off}
+							value={values.days}
+							onChange={(event) => set({ days: event.target.value })}
+							onEnter={save}
+						/>
+						{t("days")}
+					</Setting>
+					<Setting label={t("What was sent and received")}>
+						<Select
+							aria-label={t("What was sent and received")}
+							disabled={off}
+							value={values.bodies}
+							onChange={(event) => set({ bodies: event.target.value })}
+						>
+							{Object.entries(bodies).map(([value, word]) => (
+								<option key={value} value={value}>
+									{t(word)}
+								</option>
+							))}
+						</Select>
+					</Setting>
+				</>
 			)}
-			<Facts
-				facts={[
-					[
-						t("Calls"),
-						<span key="on" className="inline-flex items-center gap-2">
-							<Dot tone={history.on ? "ok" : "idle"} />
-							{history.on ? t("are kept") : t("are not kept")}
-						</span>,
-					],
-					history.on && [t("For how long"), tn(history.days, "{n} day", "{n} days")],
-					history.on && [
-						t("What was sent and received"),
-						bodies[history.bodies] ? t(bodies[history.bodies]!) : history.bodies,
-					],
-					[t("Lost since the start"), lost.length > 0 ? list(lost) : t("nothing")],
-				]}
-			/>
-			<p className="mt-2 text-muted">
-				{t("The key record of genkan.yaml sets this. A change of the file holds at once, for calls from then on.")}
-			</p>
-			<Snippet
-				title="genkan.yaml"
-				text={
-					history.on
-						? `record:\n  bodies: ${history.bodies}    # ${t("local, all, or off")}\n  days: ${history.days}\n`
-						: `record:\n  bodies: local    # ${t("local, all, or off")}\n  days: 7\n`
-				}
-			/>
-			{history.on && <Snippet title={t("To keep nothing")} text={"record: off\n"} />}
-		</>
+			<Setting label={t("Lost since the start")}>{lost(history)}</Setting>
+		</SettingForm>
+	);
+}
+
+/** State is the same for whoever may not change it. */
+function State({ history }: { history: S["HistoryState"] }) {
+	return (
+		<Facts
+			facts={[
+				[
+					t("Calls"),
+					<span key="on" className="inline-flex items-center gap-2">
+						<Dot tone={history.on ? "ok" : "idle"} />
+						{history.on ? t("are kept") : t("are not kept")}
+					</span>,
+				],
+				history.on && [t("For how long"), tn(history.days, "{n} day", "{n} days")],
+				history.on && [
+					t("What was sent and received"),
+					bodies[history.bodies] ? t(bodies[history.bodies]!) : history.bodies,
+				],
+				[t("Lost since the start"), lost(history)],
+			]}
+		/>
 	);
 }

@@ -5,13 +5,13 @@ import { t } from "@/lang";
 import { useSession } from "@/shell/app";
 import { Empty, LinkButton, Page, Tabs } from "@/ui";
 import { Backup } from "./backup";
-import { Budgets } from "./budgets";
 import { Connected } from "./connected";
 import { Doctor } from "./doctor";
 import { General } from "./general";
 import { History } from "./history";
 import { Knowledge } from "./knowledge";
 import { Learned } from "./learned";
+import { Limits } from "./limits";
 import { Secrets } from "./secrets";
 
 type Part = { id: string; title: string; admin?: boolean; part: () => ReactNode };
@@ -19,7 +19,7 @@ type Part = { id: string; title: string; admin?: boolean; part: () => ReactNode 
 const parts = (): Part[] => [
 	{ id: "general", title: t("General"), part: General },
 	{ id: "history", title: t("History"), part: History },
-	{ id: "answers", title: t("Large answers"), admin: true, part: Budgets },
+	{ id: "limits", title: t("Limits"), admin: true, part: Limits },
 	{ id: "secrets", title: t("Secrets"), admin: true, part: Secrets },
 	{ id: "knowledge", title: t("Knowledge base"), admin: true, part: Knowledge },
 	{ id: "connected", title: t("n8n and embeddings"), admin: true, part: Connected },

@@ -36,7 +36,7 @@ export function Learned() {
 		},
 		{
 			id: "words",
-			title: t("Words"),
+			title: t("Words, without endings"),
 			width: "minmax(0,1fr)",
 			cell: (lesson) => (
 				<span className="text-muted" title={lesson.terms.join(" ")}>
@@ -81,7 +81,7 @@ export function Learned() {
 		<Section
 			title={t("Learned searches")}
 			about={t(
-				"A search that is followed by a call of one of its hits teaches which tool was meant. Only stems of words are kept, and each client learns for itself.",
+				"A search that is followed by a call of one of its hits teaches which tool was meant. Each client learns for itself. Searches are not kept as they were typed, only their words without endings: “creat” stands for create, creates and created.",
 			)}
 			actions={
 				learned.data &&

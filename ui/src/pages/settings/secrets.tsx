@@ -49,7 +49,10 @@ export function Secrets() {
 							value={name}
 							placeholder="N8N_API_KEY"
 							className="font-mono text-[12.5px]"
-							onChange={(event) => setName(event.target.value)}
+							onChange={(event) => {
+								setName(event.target.value);
+								put.reset();
+							}}
 						/>
 					</Field>
 					<Field label={t("Value")}>
@@ -99,6 +102,8 @@ export function Secrets() {
 										aria-label={t("Replace {name}", { name: secret.name })}
 										onClick={() => {
 											setName(secret.name);
+											setValue("");
+											put.reset();
 											document.querySelector<HTMLElement>("main input[type=password]")?.focus();
 										}}
 									>

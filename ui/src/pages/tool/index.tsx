@@ -12,7 +12,6 @@ import {
 	Button,
 	Cap,
 	Card,
-	Chip,
 	Confirm,
 	CopyButton,
 	complain,
@@ -61,6 +60,8 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 	const [params, setParams] = useAddress();
 	const { admin } = useSession();
 	const part = (params.get("part") as Part | null) ?? "try";
+	// The search that the tool was opened from.
+	const sought = params.get("q") ?? "";
 	const enable = query.useMutation("post", "/v1/tools/{name}/enable");
 	const disable = query.useMutation("post", "/v1/tools/{name}/disable");
 	const flip = (on: boolean) =>
@@ -77,11 +78,10 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 	return (
 		<Page
 			title={tool.name}
-			crumb={{ title: t("Tools"), href: "/tools" }}
-			beside={!tool.enabled && <Chip tone="warn">{t("off for everybody")}</Chip>}
+			crumb={{ title: t("Tools"), href: sought ? `/tools?${new URLSearchParams({ q: sought })}` : "/tools" }}
 			actions={
 				<>
-					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("Calls of this tool")}</LinkButton>
+					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("To the calls")}</LinkButton>
 					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>
 						{t("Server {name}", { name: tool.server })}
 					</LinkButton>
@@ -107,19 +107,32 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 					<Markdown text={tool.description} />
 				</Suspense>
 			</div>
-			{admin && <Around tool={tool.name} />}
+			{admin && tool.enabled && <Around tool={tool.name} />}
+			{!tool.enabled && (
+				<p className="mb-4 text-muted">
+					{t("This tool is off for clients: nobody can call it, and no workflow runs around it.")}
+				</p>
+			)}
 			<Tabs<Part>
 				label={t("About the tool")}
 				className="mb-4"
 				current={part}
-				onChange={(id) => setParams({ part: id }, { replace: true })}
+				onChange={(id) =>
+					setParams(
+						(old) => {
+							old.set("part", id);
+							return old;
+						},
+						{ replace: true },
+					)
+				}
 				tabs={[
 					{ id: "try", title: t("Try it") },
 					{ id: "schema", title: t("Schema") },
 					{ id: "about", title: t("What is said about it") },
 				]}
 			/>
-			{part === "try" && <Trial tool={tool} />}
+			{part === "try" && <Trial tool={tool} sought={sought} />}
 			{part === "schema" && (
 				<Card>
 					<Cap>
@@ -134,8 +147,9 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 	);
 }
 
-/** Trial calls the tool with arguments from a form, and shows the answer. */
-function Trial({ tool }: { tool: S["Tool"] }) {
+/** Trial calls the tool with arguments from a form, and shows the answer. Searches learn from
+ * the first call that works which of their hits was the right one. */
+function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 	const schema = (tool.inputSchema ?? { type: "object" }) as Schema;
 	const [args, putArgs] = useState<unknown>(() => blank(schema) ?? {});
 	// A text that is no JSON is called with nothing: the arguments are earlier ones.
@@ -155,11 +169,20 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 	// Whether a tool only reads is what its server says of it.
 	const annotations = (tool as { annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean } }).annotations;
 	const running = useRef<AbortController>(undefined);
+	const taught = useRef(false);
 	const run = () => {
 		ask(false);
 		check.reset();
 		running.current = new AbortController();
-		call.mutate({ body: { name: tool.name, parameters: args }, signal: running.current.signal });
+		const options = sought && !taught.current ? { query: sought } : undefined;
+		call.mutate(
+			{ body: { name: tool.name, parameters: args, options }, signal: running.current.signal },
+			{
+				onSuccess: () => {
+					taught.current = true;
+				},
+			},
+		);
 	};
 	const readable = () => {
 		const field = notJSON(around.current);
@@ -175,7 +198,7 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 			{ params: { path: { name: tool.name } }, body: { parameters: args } },
 			{ onSuccess: start, onError: () => call.reset() },
 		);
-	useKeys({ "mod+Enter": () => !busy && validate() });
+	useKeys({ "mod+Enter": () => tool.enabled && !busy && validate() });
 	const use = (example: S["Example"]) => {
 		setArgs(example.parameters ?? {});
 		setForm(form + 1);
@@ -228,7 +251,13 @@ function Trial({ tool }: { tool: S["Tool"] }) {
 					)}
 				</div>
 				<div className="flex items-center gap-3 border-line border-t px-4 py-3">
-					<Button look="primary" busy={busy} onClick={validate}>
+					<Button
+						look="primary"
+						busy={busy}
+						disabled={!tool.enabled}
+						title={tool.enabled ? undefined : t("Switch {name} on", { name: tool.name })}
+						onClick={validate}
+					>
 						{!busy && <Play />}
 						{t("Run")}
 					</Button>
@@ -360,7 +389,7 @@ function About({ tool, disabled }: { tool: S["Tool"]; disabled: boolean }) {
 					...(description !== tool.description ? { description } : {}),
 					category,
 					tags: tags
-						.split(",")
+						.split(/[,、，]/)
 						.map((tag) => tag.trim())
 						.filter(Boolean),
 				},

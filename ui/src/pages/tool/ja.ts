@@ -12,13 +12,14 @@ export default {
 	Answer: "応答",
 	"Waiting for {server}…": "{server} の応答を待っています…",
 	"Waiting for approval…": "承認を待っています…",
+	"This tool is off for clients: nobody can call it, and no workflow runs around it.":
+		"このツールはクライアントに非公開のため、呼び出せません。ワークフローも動きません。",
 	"There is no tool {name}": "{name} というツールはありません",
 	"All tools": "すべてのツール",
 	"It may have another name now, or its server is gone or has not started yet.":
 		"名前が変わったか、サーバーが削除されたか、まだ起動していません。",
-	"Calls of this tool": "このツールの呼び出し",
 	"Server {name}": "サーバー {name}",
-	"Cancel the call": "呼び出しを取り消す",
+	"Cancel the call": "呼び出しをキャンセル",
 	"{n} s": "{n} 秒",
 	"Nothing was called. Look at the marked fields.": "呼び出していません。印の付いた欄を確認してください。",
 	"Call it anyway": "このまま呼び出す",
@@ -35,5 +36,5 @@ export default {
 	"Shown to agents in place of the server's. Empty gives the word back to the server.":
 		"サーバーの説明の代わりに、エージェントに表示されます。空にすると、サーバーの説明に戻ります。",
 	Category: "分類",
-	"Tags, with commas between them": "タグ（カンマ区切り）",
+	"Tags, with commas between them": "タグ（「、」または「,」区切り）",
 } as Record<string, string>;

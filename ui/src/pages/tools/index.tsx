@@ -9,6 +9,13 @@ import { Chip, type Column, cx, Dot, Empty, LinkButton, List, Loading, Page, Pro
 
 type Row = S["Tool"] & Partial<Pick<S["FoundTool"], "score" | "matched" | "deprecated">>;
 
+/** Label is a chip that is cut only where it alone is too long. */
+const Label = ({ children }: { children: string }) => (
+	<Chip>
+		<span className="line">{children}</span>
+	</Chip>
+);
+
 /** Tools is the catalog: all tools, or those that a search finds, as agents search. */
 export default function Tools() {
 	const [, go] = useLocation();
@@ -58,7 +65,7 @@ export default function Tools() {
 			width: "minmax(0,320px)",
 			cell: (tool) => (
 				<span className={cx("flex items-center gap-2", !tool.enabled && "opacity-60")}>
-					<Dot tone={tool.enabled ? "ok" : "idle"} title={tool.enabled ? t("on") : t("off for everybody")} />
+					<Dot tone={tool.enabled ? "ok" : "idle"} title={tool.enabled ? t("On for clients") : t("Off for clients")} />
 					<span className="line font-medium">{tool.name}</span>
 				</span>
 			),
@@ -72,8 +79,8 @@ export default function Tools() {
 		},
 		{
 			id: "why",
-			title: searching ? t("Why") : t("Labels"),
-			width: searching ? "220px" : "160px",
+			title: searching ? t("Why") : t("Category and tags"),
+			width: "220px",
 			wide: true,
 			cell: (tool) =>
 				searching ? (
@@ -90,10 +97,14 @@ export default function Tools() {
 						<span className="line">{tool.matched ? list(tool.matched) : t("by meaning")}</span>
 					</span>
 				) : (
-					<span className="flex gap-1">
-						{tool.category && <Chip>{tool.category}</Chip>}
-						{tool.tags.slice(0, 2).map((tag) => (
-							<Chip key={tag}>{tag}</Chip>
+					// What does not fit goes to a line that is not seen; the title has all.
+					<span
+						className="flex h-6 flex-wrap gap-x-1 gap-y-2 overflow-hidden"
+						title={list([...(tool.category ? [tool.category] : []), ...tool.tags])}
+					>
+						{tool.category && <Label>{tool.category}</Label>}
+						{tool.tags.map((tag) => (
+							<Label key={tag}>{tag}</Label>
 						))}
 					</span>
 				),
@@ -134,7 +145,7 @@ export default function Tools() {
 						<option key={one.name}>{one.name}</option>
 					))}
 				</Select>
-				{searching && found.data && found.data.confidence < 0.16 && (
+				{searching && found.data && found.data.results.length > 0 && found.data.confidence < 0.16 && (
 					<Chip tone="warn" title={t("An agent that searches is told that nothing fits.")}>
 						{t("Nothing fits well")}
 					</Chip>
@@ -150,7 +161,9 @@ export default function Tools() {
 					rowKey={(tool) => tool.name}
 					selected={selected}
 					onSelect={select}
-					onOpen={(tool) => go(`/tools/${encodeURIComponent(tool.name)}`)}
+					onOpen={(tool) =>
+						go(`/tools/${encodeURIComponent(tool.name)}${searching ? `?${new URLSearchParams({ q: wanted })}` : ""}`)
+					}
 					onEnd={!searching && pages.hasNextPage && !pages.isFetching ? () => void pages.fetchNextPage() : undefined}
 					height="calc(100dvh - 164px)"
 					empty={

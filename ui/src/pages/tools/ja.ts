@@ -1,16 +1,14 @@
 export default {
-	on: "オン",
-	"off for everybody": "全員に対してオフ",
 	"What it does": "できること",
 	Why: "一致した語",
-	Labels: "ラベル",
+	"Category and tags": "分類・タグ",
 	Score: "スコア",
 	"by meaning": "意味が近い",
 	"{n} found": "{n} 個",
 	"What should the tool do?": "やりたいことで検索",
 	"All servers": "すべてのサーバー",
 	"An agent that searches is told that nothing fits.": "エージェントが同じ検索をすると、「該当なし」と伝えます。",
-	"Nothing fits well": "一致するツールはありません",
+	"Nothing fits well": "よく合うツールはありません",
 	"No tool has these words": "該当するツールはありません",
 	"No tools yet": "ツールはまだありません",
 	"Say what it should do in other words; English and Japanese both work.":

@@ -48,7 +48,7 @@ import { Line, Refusal } from "./edge";
 import { useCanvasKeys } from "./keys";
 import { tidy } from "./layout";
 import { Step } from "./node";
-import { edit, editor, history, redo, select, setEditor, undo, useEditor } from "./store";
+import { edit, editor, history, redo, replayOf, select, setEditor, undo, useEditor } from "./store";
 import { connect, tryEdge } from "./sync";
 import "./canvas.css";
 
@@ -429,7 +429,7 @@ export function Canvas({ children }: { children?: ReactNode }) {
 /** Overview is the whole drawing in small, once it does not fit. */
 const Overview = memo(function Overview() {
 	const many = useEditor((s) => s.draft.nodes.length > 8);
-	const traced = useEditor((s) => s.replay);
+	const traced = useEditor(replayOf);
 	const problems = useEditor((s) => s.problems);
 	const wrong = useMemo(() => new Set(problems.map((p) => p.node)), [problems]);
 	const colour = useCallback(

@@ -125,8 +125,14 @@ export function edgeBy(draft: Definition, key: string): Edge | undefined {
 	return by.get(key);
 }
 
-/** nameOf is what people call a node. */
-export const nameOf = (node: Node): string => node.data?.label || t(kindOf(node).name);
+const callNames: Record<string, string> = {
+	"prompts/get": /* t */ "Get the prompt",
+	"resources/read": /* t */ "Read the resource",
+};
+
+/** nameOf is what people call a node. A workflow that is not for tools calls none. */
+export const nameOf = (node: Node, workflowType = ""): string =>
+	node.data?.label || t((node.type === "mcp-call" && callNames[workflowType]) || kindOf(node).name);
 
 export type Kind = { type: string; name: string; about: string; data: Data; only?: "inside" | "last" };
 

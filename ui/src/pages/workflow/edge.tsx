@@ -16,7 +16,7 @@ import {
 	rowHeight,
 	wayOf,
 } from "./definition";
-import { edit, editor, setEditor, useEditor } from "./store";
+import { edit, editor, replayOf, setEditor, useEditor } from "./store";
 import { connect } from "./sync";
 
 /** removeEdge takes an edge out of the draft. */
@@ -31,9 +31,9 @@ export const Line = memo(function Line(props: EdgeProps) {
 		return target !== undefined && isDetached(target);
 	});
 	const error = edge?.sourceHandle === "error";
-	const traced = useEditor((s) => s.replay?.matched === true);
+	const traced = useEditor((s) => replayOf(s)?.matched === true);
 	const taken = useEditor((s) => {
-		const steps = s.replay?.steps;
+		const steps = replayOf(s)?.steps;
 		if (!edge || !steps?.[edge.target]) return false;
 		if (!steps[source]) return nodeOf(s.draft, source)?.type === "start";
 		const way = steps[source]!.handle || (steps[source]!.status === "ok" ? "out" : "");

@@ -1,7 +1,7 @@
 import { Plus, X } from "lucide-react";
 import { type DragEvent, useEffect, useRef, useState } from "react";
 import { t } from "../../lang";
-import { Button, cx, Input } from "../../ui";
+import { Button, cx, Input, NumberInput } from "../../ui";
 import type { Setting } from "./definition";
 import { endGroup, useEditor } from "./store";
 
@@ -264,15 +264,12 @@ export function Whole({
 }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	return (
-		<Input
-			inputMode="numeric"
-			value={typeof value === "number" ? String(value) : ""}
+		<NumberInput
+			whole
+			value={typeof value === "number" ? value : undefined}
 			placeholder={placeholder}
 			readOnly={readOnly}
-			onChange={(event) => {
-				const digits = event.target.value.replace(/\D/g, "");
-				onChange(digits ? Number(digits) : undefined);
-			}}
+			onChange={(to) => onChange(to as number | undefined)} // digits are a number, or nothing
 		/>
 	);
 }

@@ -1,21 +1,34 @@
 import { AlertTriangle, ChevronDown, Download, FileUp, OctagonX, Trash2 } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, queries, query, refresh, type S } from "../../api/client";
-import { clock, list, sentences, t, tn } from "../../lang";
-import { Button, Chip, Confirm, complain, Dot, Menu, say } from "../../ui";
-import { type Definition, nodeOf, partsOf } from "./definition";
+import { api, query, refresh, type S } from "../../api/client";
+import { list, minute, sentences, t, tn } from "../../lang";
+import { Button, Chip, complain, Dot, Menu, say } from "../../ui";
+import { doesMuch, noServerText, StopQuestion, stateOf } from "../workflows/around";
+import { Delete } from "../workflows/delete";
+import { changesBetween } from "./changes";
+import { type Definition, partsOf } from "./definition";
 import { placed } from "./layout";
 import { panels } from "./panels";
 import { endSitting } from "./sitting";
-import { edit, editor, select, setEditor, useEditor } from "./store";
-import { keepMine, saidOf, save, takeTheirs } from "./sync";
+import { edit, editor, ifMatch, select, setEditor, useEditor } from "./store";
+import { keepMine, saidOf, save, showProblem, takeTheirs } from "./sync";
+import { dropUnread } from "./unread";
 
 /** Header says what is open, whether it is saved and whether it runs. */
 export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id: string | null) => void }) {
 	const name = useEditor((s) => s.draft.name || s.id);
 	const info = useEditor((s) => s.info);
 	const isStored = useEditor((s) => s.base > 0);
+	const [stopping, askStop] = useState<S["Workflow"] | null>(null);
+	// What it did until now may be more than the list says.
+	const tryStop = async () => {
+		const { data } = await api.GET("/v1/workflows");
+		const listed = data?.workflows.find((one) => one.id === info?.id);
+		if (listed && doesMuch(listed)) askStop(listed);
+		else await stop();
+	};
+	const inForce = useInForce();
 	useEffect(() => {
 		document.title = `${name} · Genkan`;
 	}, [name]);
@@ -41,7 +54,7 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 						key={id}
 						disabled={ofStored && !isStored}
 						title={ofStored && !isStored ? t("Nothing is stored yet. The first change is.") : undefined}
-						look={primary ? "primary" : "quiet"}
+						look={primary ? (inForce ? undefined : "primary") : "quiet"}
 						aria-pressed={panel === id}
 						onClick={() => onPanel(panel === id ? null : id)}
 						className={primary ? "order-last" : panel === id ? "bg-accent-soft! text-accent!" : undefined}
@@ -54,12 +67,22 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 					look="danger"
 					disabled={!info?.enabled}
 					title={t("Stops this workflow at once. Calls go through without it.")}
-					onClick={() => void stop().catch(complain)}
+					onClick={() => void tryStop().catch(complain)}
 				>
 					<OctagonX />
 					{t("Stop")}
 				</Button>
 			</div>
+			{stopping && (
+				<StopQuestion
+					workflow={stopping}
+					onStop={() => {
+						askStop(null);
+						void stop().catch(complain);
+					}}
+					onClose={() => askStop(null)}
+				/>
+			)}
 			<Conflict />
 		</header>
 	);
@@ -70,7 +93,7 @@ async function stop(): Promise<void> {
 	const { id, info } = editor();
 	const version = info?.runningVersion;
 	const { data } = await api.POST("/v1/workflows/{id}/disable", { params: { path: { id } } });
-	setEditor({ info: data!, stopped: version });
+	setEditor({ info: data! });
 	refresh("/v1/workflows");
 	const { data: all } = await api.GET("/v1/workflows");
 	const others = partsOf(all?.workflows ?? [], data).filter(({ enabled }) => enabled);
@@ -87,16 +110,39 @@ async function stop(): Promise<void> {
 export async function enableVersion(version: number, more?: Omit<S["EnableRequest"], "version">): Promise<void> {
 	const { data } = await api.POST("/v1/workflows/{id}/enable", {
 		params: { path: { id: editor().id } },
+		headers: version === editor().base ? ifMatch() : undefined, // so that nobody else's draft runs
 		body: { version, ...more },
 	});
 	setEditor({ info: data! });
 	refresh("/v1/workflows");
 }
 
+/** useInForce tells whether what runs is what is drawn, also after all changes were undone:
+ * enabling would change nothing. */
+function useInForce(): boolean {
+	const id = useEditor((s) => s.id);
+	const draft = useEditor((s) => s.draft);
+	const isSaved = useEditor((s) => s.draft === s.saved);
+	const base = useEditor((s) => s.base);
+	const running = useEditor((s) => s.info?.runningVersion);
+	const other = running !== undefined && running !== base;
+	const { data } = query.useQuery(
+		"get",
+		"/v1/workflows/{id}",
+		{ params: { path: { id }, query: { version: running } } },
+		{ enabled: other, staleTime: Number.POSITIVE_INFINITY },
+	);
+	const same = useMemo(
+		() => other && data !== undefined && changesBetween(data.definition as unknown as Definition, draft).length === 0,
+		[other, data, draft],
+	);
+	return isSaved && running !== undefined && (running === base || same);
+}
+
 function Saved() {
 	const saving = useEditor((s) => s.saving);
 	const readOnly = useEditor((s) => s.readOnly);
-	const runs = useEditor((s) => s.draft === s.saved && s.info?.runningVersion === s.base);
+	const runs = useInForce();
 	const isStored = useEditor((s) => s.base > 0);
 	if (readOnly === "file") return <Chip>{t("kept in a file: it is changed there")}</Chip>;
 	if (saving.state === "conflict") return null;
@@ -116,7 +162,7 @@ function Saved() {
 					: runs
 						? t("no changes to enable")
 						: saving.at
-							? t("draft, saved {time}", { time: clock(saving.at).replace(/:\d\d$/, "") })
+							? t("draft, saved {time}", { time: minute(saving.at) })
 							: t("saved")}
 		</Chip>
 	);
@@ -152,15 +198,19 @@ function Conflict() {
 function Running() {
 	const info = useEditor((s) => s.info);
 	const all = query.useQuery("get", "/v1/workflows");
-	if (!info) return null;
-	if (all.data?.off) return <Chip tone="warn">{t("all workflows are off")}</Chip>;
-	if (!info.enabled) return <Chip>{t("not running")}</Chip>;
+	if (!info || info.state === "draft") return null; // the other chip says so
+	const { tone } = stateOf({ ...info, problemCount: 0 }, all.data?.off);
+	const version = info.runningVersion!;
 	return (
-		<Chip tone={info.mode === "shadow" ? "accent" : "ok"}>
-			<Dot tone={info.mode === "shadow" ? "accent" : "ok"} />
-			{info.mode === "shadow"
-				? t("shadow: v{version}", { version: info.runningVersion! })
-				: t("active: v{version}", { version: info.runningVersion! })}
+		<Chip tone={tone} title={info.noServers && noServerText(info.noServers)}>
+			<Dot tone={tone} />
+			{!info.enabled
+				? t("stopped")
+				: all.data?.off
+					? t("paused: v{version}", { version })
+					: info.mode === "shadow"
+						? t("shadow: v{version}", { version })
+						: t("active: v{version}", { version })}
 		</Chip>
 	);
 }
@@ -183,13 +233,10 @@ function Problems() {
 					<ChevronDown />
 				</button>
 			}
-			items={problems.slice(0, 30).map((p, i) => {
-				const node = p.node ? nodeOf(draft, p.node) : undefined;
-				return {
-					title: `${i + 1}. ${saidOf(draft, p)}`,
-					onSelect: () => select(node ? [node.id] : []),
-				};
-			})}
+			items={problems.slice(0, 30).map((p, i) => ({
+				title: `${i + 1}. ${saidOf(draft, p)}`,
+				onSelect: () => showProblem(p),
+			}))}
 		/>
 	);
 }
@@ -202,7 +249,6 @@ function Files() {
 	const running = useEditor((s) => s.info?.enabled ?? false);
 	const isStored = useEditor((s) => s.base > 0);
 	const [asking, ask] = useState(false);
-	const remove = query.useMutation("delete", "/v1/workflows/{id}");
 	const take = async (file: File) => {
 		try {
 			const read = JSON.parse(await file.text()) as Partial<Definition>;
@@ -247,34 +293,17 @@ function Files() {
 				]}
 			/>
 			{asking && (
-				<Confirm
-					title={t("Delete the workflow {name}?", { name })}
-					action={t("Delete")}
-					danger
-					busy={remove.isPending}
+				<Delete
+					id={editor().id}
+					name={name}
+					enabled={running}
 					onClose={() => ask(false)}
-					onConfirm={() =>
-						remove.mutate(
-							{ params: { path: { id: editor().id } } },
-							{
-								onError: complain,
-								onSuccess: () => {
-									say(t("The workflow {name} is deleted.", { name }));
-									go("/workflows");
-									refresh("/v1/workflows");
-									queries.removeQueries({ queryKey: ["get", "/v1/workflows/{id}"] });
-									setEditor(useEditor.getInitialState());
-								},
-							},
-						)
-					}
-				>
-					{running
-						? t(
-								"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.",
-							)
-						: t("All its versions and tests go with it. Export it first to keep it.")}
-				</Confirm>
+					onDone={() => {
+						go("/workflows");
+						dropUnread(editor().id);
+						setEditor(useEditor.getInitialState());
+					}}
+				/>
 			)}
 			<input
 				ref={input}

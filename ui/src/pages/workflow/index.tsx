@@ -14,8 +14,9 @@ import { Chooser } from "./menu";
 import { OutputPane } from "./output";
 import { panels } from "./panels";
 import { Settings } from "./settings";
-import { editor, load, loadNew, setEditor, useEditor } from "./store";
-import { findSample, loadCall, replayNow, useSync } from "./sync";
+import { baseOf, editor, load, loadNew, setEditor, useEditor } from "./store";
+import { chosenSample, findSample, loadCall, replayNow, useSync } from "./sync";
+import { dropUnread } from "./unread";
 
 /** The editor of a workflow: /workflows/ID, with ?call=ID the replay of a call; /workflows/new
  * draws one that is not stored until it is changed. */
@@ -52,7 +53,9 @@ function useNew(wanted: boolean): { id?: string; error?: unknown } {
 			here = false;
 			setMade({});
 			const { base, draft, saved } = editor();
-			if (base === 0 && draft === saved) setEditor(useEditor.getInitialState()); // nothing is left of it
+			if (base > 0 || draft !== saved) return;
+			dropUnread(draft.id); // nothing is left of it
+			setEditor(useEditor.getInitialState());
 		};
 	}, [wanted]);
 	const stored = useEditor((s) => (wanted && made.id !== undefined && s.base > 0 ? s.id : ""));
@@ -84,9 +87,9 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 		const data = details.data;
 		if (!data) return;
 		const now = editor();
-		if (now.id !== id || (data.newestVersion > now.base && now.draft === now.saved && now.saving.state === "saved"))
-			load(data);
-		else if (data.newestVersion === now.base) setEditor({ info: data });
+		const { baseAt } = baseOf(data);
+		if (now.id !== id || (baseAt > now.baseAt && now.draft === now.saved && now.saving.state === "saved")) load(data);
+		else if (baseAt === now.baseAt) setEditor({ info: data });
 	}, [details.data, id]);
 	useEffect(() => {
 		if (stats.data) setEditor({ stats: Object.fromEntries(stats.data.nodes.map((n) => [n.node, n])) });
@@ -128,17 +131,19 @@ function useSample(id: string, ready: boolean): void {
 		const asking = new AbortController();
 		const read = async () => {
 			if (call) {
-				if (editor().sample?.id !== call) setEditor({ sample: await loadCall(call, asking.signal), replay: null });
+				if (editor().sample?.id !== call)
+					setEditor({ sample: await loadCall(call, asking.signal), replay: null, unplayable: "" });
 				if (editor().replay?.call !== call) await replayNow(call);
 			} else if (!editor().sample || editor().sampleFor !== wanted) {
 				// A pattern that is being written is waited for.
 				if (editor().sample !== undefined) await new Promise((done) => setTimeout(done, 600));
 				if (asking.signal.aborted) return;
-				const found = await findSample(asking.signal);
+				const chosen = await chosenSample(asking.signal);
+				const found = chosen ? { sample: chosen, noSample: "" } : await findSample(asking.signal);
 				if (editor().id !== id) return;
 				setEditor({ noSample: found.noSample, sampleFor: wanted });
 				if (found.sample?.id !== editor().sample?.id || editor().sample === undefined)
-					setEditor({ sample: found.sample, replay: null });
+					setEditor({ sample: found.sample, replay: null, unplayable: "" });
 			}
 		};
 		read().catch((error) => !asking.signal.aborted && complain(error));
@@ -186,6 +191,7 @@ function Editor() {
 	return (
 		<div className="flex min-h-0 flex-1 flex-col gap-3 px-3 pt-4 pb-3 sm:px-7 sm:pt-5">
 			<Header panel={panel} onPanel={openPanel} />
+			{chosen?.place === "top" && <chosen.Panel onClose={() => openPanel(null)} />}
 			{readOnly === "narrow" && (
 				<p role="status" className="rounded-md bg-accent-soft px-3 py-2 text-accent">
 					{t("This window is too narrow to draw in. You can look around; open it wider to change the workflow.")}
@@ -202,7 +208,6 @@ function Editor() {
 				</div>
 				<Panes />
 			</div>
-			{chosen?.place === "bottom" && <chosen.Panel onClose={() => openPanel(null)} />}
 			<Chooser />
 		</div>
 	);
@@ -249,7 +254,7 @@ function Panes() {
 			/>
 			<div
 				className={cx(
-					"grid min-h-0 shrink-0 divide-line max-sm:shrink max-sm:auto-rows-[minmax(200px,auto)] max-sm:max-h-[40dvh] max-sm:overflow-y-auto max-sm:border-t max-sm:border-line sm:h-(--panes) sm:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)_minmax(0,1fr)] sm:divide-x",
+					"grid min-h-0 shrink-0 divide-line max-sm:shrink max-sm:auto-rows-max max-sm:max-h-[40dvh] max-sm:overflow-y-auto max-sm:border-t max-sm:border-line sm:h-(--panes) sm:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)_minmax(0,1fr)] sm:divide-x",
 					height === 0 && "sm:hidden",
 				)}
 				style={{ "--panes": `${height}px` } as React.CSSProperties}

@@ -3,21 +3,21 @@ import { Fragment, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { query, type S } from "../../api/client";
 import { clock, list, t, tn } from "../../lang";
-import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, rulesIn, say } from "../../ui";
+import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, rulesIn, SearchBox, say } from "../../ui";
 import { clientName, Effect, outcomeTone, outcomeWord, toolName } from "../calls/words";
 import { insertInto } from "./code-insert";
 import { casesOf, nodeOf } from "./definition";
 import { comparison, type Picked, pathType, pickInto } from "./fields";
 import { member } from "./menu";
-import { editNode, editor, setEditor, useEditor } from "./store";
-import { changedBy, loadCall, replayNow } from "./sync";
+import { editNode, editor, replayOf, setEditor, useEditor } from "./store";
+import { canReplay, changedBy, keepChosen, loadCall, plainName, replayNow } from "./sync";
 import { stateAt } from "./trace";
 
 /** InputPane shows the call that comes into the selected node. */
 export function InputPane() {
 	const sample = useEditor((s) => s.sample);
 	const noSample = useEditor((s) => s.noSample);
-	const replay = useEditor((s) => s.replay);
+	const replay = useEditor(replayOf);
 	const node = useEditor((s) => s.selected.at(-1) ?? "");
 	const [choosing, setChoosing] = useState(false);
 	const shown = useMemo(() => sample && roots(sample, stateAt(sample, replay, node).before), [sample, replay, node]);
@@ -197,7 +197,7 @@ function FieldName({ path, value, children }: { path: string; value: unknown; ch
 				event.dataTransfer.setData("text/plain", inScript(path));
 				event.dataTransfer.effectAllowed = "copy";
 			}}
-			className="-mx-0.5 cursor-grab rounded-sm px-0.5 text-accent hover:bg-accent-soft"
+			className="-mx-0.5 cursor-grab break-all rounded-sm px-0.5 text-left text-accent hover:bg-accent-soft"
 		>
 			{children}
 		</button>
@@ -225,15 +225,36 @@ function pick(picked: Picked): void {
 	void navigator.clipboard.writeText(picked.path).then(() => say(t("{path} is copied", { path: picked.path })));
 }
 
+/** fits tells whether a name matches patterns, as the server reads them. */
+function fits(patterns: string[] | undefined, name: string): boolean {
+	const glob = (pattern: string) =>
+		new RegExp(
+			`^${pattern
+				.replace(/[.+^${}()|[\]\\]/g, "\\$&")
+				.replaceAll("*", ".*")
+				.replaceAll("?", ".")}$`,
+		).test(name);
+	const wanted = (patterns ?? []).filter((pattern) => !pattern.startsWith("!"));
+	const excluded = (patterns ?? []).filter((pattern) => pattern.startsWith("!")).map((pattern) => pattern.slice(1));
+	return !excluded.some(glob) && (wanted.length === 0 || wanted.some(glob));
+}
+
 /** ChooseCall chooses another call of the history as the input. */
 function ChooseCall({ onClose }: { onClose: () => void }) {
 	const type = useEditor((s) => s.draft.workflowType);
-	const calls = query.useQuery("get", "/v1/calls", { params: { query: { limit: 100 } } });
+	const match = useEditor((s) => s.draft.match);
+	const [text, setText] = useState("");
+	const [all, setAll] = useState(false);
+	const calls = query.useQuery("get", "/v1/calls", {
+		params: { query: { limit: 100, server: all ? undefined : plainName(match?.servers) } },
+	});
+	const wanted = text.trim().toLowerCase();
 	const [, setSearch] = useAddress();
 	const choose = async (id: string) => {
 		onClose();
 		try {
-			setEditor({ sample: await loadCall(id), replay: null });
+			keepChosen(editor().id, id);
+			setEditor({ sample: await loadCall(id), replay: null, unplayable: "" });
 			setSearch(
 				(params) => {
 					params.set("call", id);
@@ -248,16 +269,32 @@ function ChooseCall({ onClose }: { onClose: () => void }) {
 	};
 	return (
 		<Dialog title={t("Which call is the input?")} onClose={onClose} size="wide">
+			<div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
+				<SearchBox className="w-full sm:w-72" label={t("Search these calls")} value={text} onChange={setText} />
+				<label className="flex items-center gap-2">
+					<input type="checkbox" checked={all} onChange={(event) => setAll(event.target.checked)} />
+					{t("also calls that the workflow is not for")}
+				</label>
+			</div>
 			<Loaded query={calls}>
 				{(data) => {
-					const fit = data.calls.filter((call) => call.method === type && call.bodies === "kept");
+					const fit = data.calls.filter(
+						(call) =>
+							call.method === type &&
+							canReplay(call) &&
+							[call.tool, call.arguments, call.client, call.program].join(" ").toLowerCase().includes(wanted) &&
+							(all ||
+								(fits(match?.servers, call.server ?? "") &&
+									(type !== "tools/call" || fits(match?.tools, call.tool ?? "")) &&
+									fits(match?.clients, call.client))),
+					);
 					if (fit.length === 0)
 						return (
 							<Empty
 								title={t("The history has no such call yet.")}
 								actions={<LinkButton href="/tools">{t("Try a tool")}</LinkButton>}
 							>
-								{t("Calls whose contents are kept can be the input.")}
+								{t("Calls whose contents are kept whole can be the input.")}
 							</Empty>
 						);
 					return (

@@ -59,10 +59,10 @@ export default {
 	"no changes to enable": "未反映の変更なし",
 	saved: "保存済み",
 	"saving…": "保存中…",
-	"not running": "停止中",
+	stopped: "停止中",
+	"paused: v{version}": "一時停止中（v{version}）",
 	"shadow: v{version}": "シャドー（v{version}）",
 	"active: v{version}": "稼働中（v{version}）",
-	"all workflows are off": "すべてのワークフローを停止中",
 	"The file is the draft now. Undo brings the old one back.":
 		"ファイルを下書きに取り込みました。「元に戻す」で以前の下書きに戻せます。",
 	"The file {name} is no workflow: it has no nodes and edges in JSON.":
@@ -87,7 +87,28 @@ export default {
 	"Which call is the input?": "入力にする呼び出しを選択",
 	"The history has no such call yet.": "該当する呼び出しの記録はまだありません。",
 	"Try a tool": "ツールを試す",
-	"Calls whose contents are kept can be the input.": "内容が記録されている呼び出しを入力にできます。",
+	"Calls whose contents are kept whole can be the input.": "内容がすべて記録されている呼び出しを入力にできます。",
+	"Search these calls": "呼び出しを検索",
+	"also calls that the workflow is not for": "ワークフローの対象外の呼び出しも表示",
+	"It cannot be replayed: {n} problems.": "問題が {n} 件あるため、再生できません。",
+	"The call begins here, as the input shows it.": "呼び出しはここから始まります。内容は入力と同じです。",
+	"The answer goes back, changed.": "応答を書き換えて返します。",
+	"The call goes through, and the answer goes back, both changed.": "呼び出しも応答も書き換えて通します。",
+	"Get the prompt": "プロンプトの取得",
+	"Read the resource": "リソースの読み取り",
+	Prompts: "プロンプト",
+	Resources: "リソース",
+	Order: "順番",
+	"The lowest sees a call first and its answer last.": "小さいものほど、呼び出しを先に、応答を後に処理します。",
+	"Largest call and answer for scripts (KB)": "スクリプトに渡す呼び出しと応答の上限（KB）",
+	"It takes the place of what runs now, for all calls from now on.":
+		"今後のすべての呼び出しで、稼働中のバージョンと入れ替わります。",
+	"{n} calls could not be tried: they are larger than limits.payloadKB, so the workflow would fail on them.":
+		"{n} 件は limits.payloadKB より大きいため試せませんでした。実際の呼び出しでは、ワークフローが失敗します。",
+	"The history has no lists of tools, so it cannot be tried on past ones.":
+		"ツールの一覧は記録に残らないため、過去の一覧では試せません。",
+	"They are for {others}. Use the servers and clients of this one":
+		"対象が異なります（{others}）。このワークフローのサーバーとクライアントに合わせる",
 	"The start stays: every workflow has one.": "「開始」は削除できません。",
 	"There are no steps in what was pasted.": "貼り付けた内容にノードがありません。",
 	"{n} steps copied as JSON": "ノード {n} 個を JSON としてコピーしました",
@@ -110,10 +131,10 @@ export default {
 	"“{name}”": "「{name}」",
 	"{name}: {reason}": "{name}：{reason}",
 	"No call is looked for: {reason}": "対象の呼び出しを探せません。{reason}",
-	"Nothing that the servers offer matches the settings.":
-		"設定に一致するものがサーバーにないため、呼び出しの記録がありません。",
+	"The servers offer nothing that this workflow is for. Check “For”, “Servers” and “Tools”.":
+		"このワークフローの対象になるものがサーバーにありません。「対象」「サーバー」「ツール」の指定を確認してください。",
 	"Nothing has such a name.": "該当する名前はありません。",
-	"nobody waits": "待たない",
+	"the call does not wait": "待たない",
 	"The call waits for this step. Otherwise the step could neither change nor refuse it.":
 		"呼び出しはこのノードを待ちます。待たなければ、呼び出しを変更することも拒否することもできません。",
 	ok: "成功",
@@ -127,7 +148,7 @@ export default {
 	"{n} failed": "失敗 {n} 件",
 	"p95 {time}": "p95 {time}",
 	"{share}% of the workflow's time": "ワークフローの所要時間の {share}%",
-	"±{n}": "±{n}",
+	"{n} changes": "変更 {n} か所",
 	"When it fails": "失敗したとき",
 	else: "それ以外",
 	no: "いいえ",
@@ -150,7 +171,7 @@ export default {
 	"The call did not come here.": "呼び出しはここを通りませんでした。",
 	"The call is refused.": "呼び出しを拒否します。",
 	"The workflow fails, and the call is refused.": "ワークフローが失敗し、呼び出しを拒否します。",
-	"The call goes through, changed.": "呼び出しまたは応答を書き換えて通します。",
+	"The call goes through, changed.": "呼び出しを書き換えて通します。",
 	"The call goes through as it is.": "呼び出しをそのまま通します。",
 	"The workflow takes {time}.": "ワークフローの所要時間は {time} です。",
 	"Output: {n} fields changed": "出力：{n} か所を変更",
@@ -225,7 +246,7 @@ export default {
 	"It is called with the rights of the caller.": "呼び出し元の権限で呼び出されます。",
 	"Keep the result in the variable": "結果を保存する変数",
 	"Whether the call waits": "完了を待つか",
-	"is waited for": "完了を待つ",
+	"the call waits for it": "完了を待つ",
 	"Where the script is": "スクリプトの場所",
 	"own script": "このノードのスクリプト",
 	"Parameters (params) as JSON": "パラメーター（params、JSON）",
@@ -320,11 +341,6 @@ export default {
 		"先に入力とする呼び出しを選んでください。その応答とともにテストになります。",
 	Parameters: "パラメーター",
 	"Delete this workflow": "このワークフローを削除",
-	"Delete the workflow {name}?": "ワークフロー「{name}」を削除しますか？",
-	"The workflow {name} is deleted.": "ワークフロー「{name}」を削除しました。",
-	"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.":
-		"現在稼働中です。削除すると、呼び出しはこのワークフローなしで通ります。すべてのバージョンとテストも削除されます。残したい場合は、先にエクスポートしてください。",
-	"All its versions and tests go with it. Export it first to keep it.":
-		"すべてのバージョンとテストも削除されます。残したい場合は、先にエクスポートしてください。",
-	"also what its template made for {types}": "同じテンプレートから作られた {types} 用のワークフローも有効にする",
+	"also enable what the same template made for {types}":
+		"同じテンプレートから作られた {types} 用のワークフローも有効にする",
 };

@@ -75,6 +75,8 @@ export function useCanvasKeys(edges: ReadonlySet<string>): (event: KeyboardEvent
 			const target = event.target as HTMLElement;
 			if (target.closest?.("[data-own-keys], [role=combobox]")) return;
 			const key = event.key.toLowerCase();
+			// Who writes undoes what was written, and nothing of the drawing.
+			if (mod && (key === "z" || key === "y") && writing(target)) return;
 			if (mod && key === "z") {
 				event.preventDefault();
 				event.shiftKey ? redo() : undo();

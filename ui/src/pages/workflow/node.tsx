@@ -19,7 +19,6 @@ import {
 } from "lucide-react";
 import { memo, useEffect, useRef } from "react";
 import { t, tn, took } from "../../lang";
-import { term } from "../../lang/terms";
 import { composing, cx, type Tone } from "../../ui";
 import {
 	canFail,
@@ -34,7 +33,17 @@ import {
 	outsOf,
 	wayOf,
 } from "./definition";
-import { type Editor, edit, editNode, type Problem, select, setEditor, type TraceStep, useEditor } from "./store";
+import {
+	type Editor,
+	edit,
+	editNode,
+	type Problem,
+	replayOf,
+	select,
+	setEditor,
+	type TraceStep,
+	useEditor,
+} from "./store";
 
 /** iconOf is the picture of a node's kind. */
 export function iconOf(node: Node): LucideIcon {
@@ -64,11 +73,11 @@ export function iconOf(node: Node): LucideIcon {
 /** kindText is the small word below a node's name. */
 function kindText(node: Node): string {
 	if (node.type === "hook" && hookOf(node).module) return hookOf(node).module!;
-	if (isDetached(node)) return t("nobody waits");
+	if (isDetached(node)) return t("the call does not wait");
 	if (hookOf(node).template) return t("from a template");
 	if (node.type === "tool" && node.data?.tool) return String(node.data.tool);
 	if (node.data?.message) return String(node.data.message);
-	const kind = node.data?.label ? t(kindOf(node).name) : term(node.type);
+	const kind = t(kindOf(node).name);
 	return kind === nameOf(node) ? "" : kind;
 }
 
@@ -114,7 +123,7 @@ const totals = new WeakMap<object, number>();
 /** shareOf is the part of the time that a node takes, of all that are not the call: in the
  * replay, or else in the runs until now. */
 const shareOf = (id: string) => (s: Editor) => {
-	const replayed = s.replay?.matched ? s.replay.steps : undefined;
+	const replayed = replayOf(s)?.matched ? s.replay!.steps : undefined;
 	const of = (id: string) => (replayed ? replayed[id]?.runMillis : s.stats[id]?.p95Millis) ?? 0;
 	const mine = of(id);
 	const type = nodeOf(s.draft, id)?.type;
@@ -132,9 +141,10 @@ const shareOf = (id: string) => (s: Editor) => {
 export const Step = memo(function Step({ id, selected }: NodeProps) {
 	const node = useEditor((s) => nodeOf(s.draft, id));
 	const problem = useEditor(problemOf(id));
-	const step = useEditor((s) => s.replay?.steps[id]);
+	const step = useEditor((s) => replayOf(s)?.steps[id]);
 	const begins = node?.type === "start";
-	const traced = useEditor((s) => s.replay?.matched === true);
+	const type = useEditor((s) => s.draft.workflowType);
+	const traced = useEditor((s) => replayOf(s)?.matched === true);
 	const stats = useEditor((s) => s.stats[id]);
 	const share = useEditor(shareOf(id));
 	const renaming = useEditor((s) => s.renaming === id);
@@ -171,8 +181,13 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 					className={cx("size-4 shrink-0", node.data?.outcome === "deny" ? "text-warn" : "text-accent")}
 					strokeWidth={1.8}
 				/>
-				{renaming ? <Rename node={node} /> : <span className={round ? "line" : "line flex-1"}>{nameOf(node)}</span>}
+				{renaming ? (
+					<Rename node={node} />
+				) : (
+					<span className={round ? "line" : "line flex-1"}>{nameOf(node, type)}</span>
+				)}
 				{round && step && <Mark step={step} />}
+				{begins && traced && !step && <span className="font-medium text-ok text-xs">✓</span>}
 			</div>
 			{!round && (
 				<div className="mt-0.5 flex min-h-4 items-center justify-between gap-2 text-faint text-xs">
@@ -219,7 +234,7 @@ function Mark({ step }: { step: TraceStep }) {
 	const colour = { ok: "text-ok", warn: "text-warn", bad: "text-bad", idle: "text-faint", accent: "" }[toneOf(step)];
 	return (
 		<span className={cx("tabular shrink-0 font-medium text-xs", colour)}>
-			{step.status === "ok" ? (n > 0 ? t("±{n}", { n }) : "✓") : statusText(step)}
+			{step.status === "ok" ? (n > 0 ? tn(n, "{n} change", "{n} changes") : "✓") : statusText(step)}
 			{step.runMillis > 0.005 && <span className="ml-1 font-normal text-faint">{took(step.runMillis)}</span>}
 		</span>
 	);

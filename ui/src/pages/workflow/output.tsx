@@ -4,7 +4,7 @@ import { between, t, tn, took } from "../../lang";
 import { Button, Cap, Chip, complain, cx, Json } from "../../ui";
 import { nodeOf } from "./definition";
 import { statusText, toneOf, wayText } from "./node";
-import { useEditor } from "./store";
+import { replayOf, useEditor } from "./store";
 import { replayNow } from "./sync";
 import { type DiffLine, diff, stateAt } from "./trace";
 
@@ -12,7 +12,8 @@ import { type DiffLine, diff, stateAt } from "./trace";
  * the call. */
 export function OutputPane() {
 	const sample = useEditor((s) => s.sample);
-	const replay = useEditor((s) => s.replay);
+	const replay = useEditor(replayOf);
+	const unplayable = useEditor((s) => s.unplayable);
 	const replaying = useEditor((s) => s.replaying);
 	const id = useEditor((s) => (s.selected.length === 1 ? s.selected[0]! : ""));
 	const node = useEditor((s) => (id ? nodeOf(s.draft, id) : undefined));
@@ -56,7 +57,11 @@ export function OutputPane() {
 				role="group"
 				aria-label={t("What becomes of the call")}
 			>
-				{!replay ? (
+				{unplayable ? (
+					<p role="status" className="p-4 text-warn">
+						{unplayable}
+					</p>
+				) : !replay ? (
 					<p className="p-4 text-muted">
 						{t("Replay runs the draft on the input, with the answer that the server gave then. Nothing is sent.")}
 					</p>
@@ -90,7 +95,11 @@ export function OutputPane() {
 							)}
 						</>
 					) : (
-						<p className="p-4 text-muted">{t("The call did not come here.")}</p>
+						<p className="p-4 text-muted">
+							{node.type === "start"
+								? t("The call begins here, as the input shows it.")
+								: t("The call did not come here.")}
+						</p>
 					)
 				) : (
 					<Outcome />
@@ -101,8 +110,12 @@ export function OutputPane() {
 }
 
 function Outcome() {
-	const replay = useEditor((s) => s.replay)!;
+	const replay = useEditor(replayOf)!;
 	const { trace, error, result } = replay.result;
+	const touched = (part: string) =>
+		trace?.steps.some((step) =>
+			(step.patch as { path: string }[] | undefined)?.some(({ path }) => path.startsWith(part)),
+		);
 	return (
 		<>
 			<p className="px-4 pt-3">
@@ -110,9 +123,13 @@ function Outcome() {
 					? t("The call is refused.")
 					: trace?.outcome === "failed"
 						? t("The workflow fails, and the call is refused.")
-						: trace?.changed
-							? t("The call goes through, changed.")
-							: t("The call goes through as it is.")}
+						: touched("/request")
+							? touched("/response")
+								? t("The call goes through, and the answer goes back, both changed.")
+								: t("The call goes through, changed.")
+							: trace?.changed
+								? t("The answer goes back, changed.")
+								: t("The call goes through as it is.")}
 				{between()}
 				{trace && (
 					<span className="text-faint">{t("The workflow takes {time}.", { time: took(trace.tookMillis) })}</span>

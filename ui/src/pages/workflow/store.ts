@@ -30,14 +30,14 @@ export type Editor = {
 	id: string;
 	/** The draft, which is what is drawn. It is never changed in place. */
 	draft: Definition;
-	/** The draft that the server has, and its version; 0 if it has none yet. */
+	/** The draft that the server has, its version, 0 if it has none yet, and when it was
+	 * saved: the steps of a draft have one version. */
 	saved: Definition;
 	base: number;
+	baseAt: number;
 	saving: Saving;
 	/** What the server says of the workflow: source, running version and so on. */
 	info: S["Workflow"] | null;
-	/** The version that ran until it was stopped here. */
-	stopped?: number;
 	/** Why the draft cannot be changed: file, narrow, or nothing. */
 	readOnly: "file" | "narrow" | null;
 	selected: string[];
@@ -55,6 +55,8 @@ export type Editor = {
 	sampleFor: string;
 	noSample: string;
 	replay: Replay | null;
+	/** Why the draft could not be replayed as it is now; replay is of an earlier draft then. */
+	unplayable: string;
 	replaying: boolean;
 	stats: Record<string, S["NodeStats"]>;
 };
@@ -70,9 +72,9 @@ export const useEditor = create<Editor>()(
 			draft: empty,
 			saved: empty,
 			base: 0,
+			baseAt: 0,
 			saving: { state: "saved" },
 			info: null,
-			stopped: undefined,
 			readOnly: null,
 			selected: [],
 			renaming: null,
@@ -85,6 +87,7 @@ export const useEditor = create<Editor>()(
 			sampleFor: "",
 			noSample: "",
 			replay: null,
+			unplayable: "",
 			replaying: false,
 			stats: {},
 		}),
@@ -95,6 +98,9 @@ export const useEditor = create<Editor>()(
 		},
 	),
 );
+
+/** replayOf is what the draft makes of the sample; null while that is not known. */
+export const replayOf = (s: Editor): Replay | null => (s.unplayable ? null : s.replay);
 
 export const editor = useEditor.getState;
 export const setEditor = useEditor.setState;
@@ -163,17 +169,30 @@ export function loadNew(draft: Definition): void {
 	history.getState().clear();
 }
 
+/** baseOf is what the next change is made to. */
+export const baseOf = ({ newestVersion, updatedAt }: S["Workflow"]) => ({
+	base: newestVersion,
+	baseAt: Date.parse(updatedAt),
+});
+
+/** ifMatch names what a change is made to, as the ETag of the server does. */
+export function ifMatch(): Record<string, string> {
+	const { base, baseAt } = editor();
+	return base > 0 ? { "If-Match": `"${base}-${baseAt}"` } : {};
+}
+
 /** load takes a version that the server has. If another workflow was open, its history is
  * forgotten; otherwise the change can be undone. */
 export function load(details: S["WorkflowDetails"]): void {
-	const draft = placed(details.definition as unknown as Definition);
+	const read = details.definition as unknown as Partial<Definition>;
+	const draft = placed({ ...read, nodes: read.nodes ?? [], edges: read.edges ?? [] } as Definition);
 	const other = editor().id !== details.id;
 	setEditor({
 		...(other && { ...useEditor.getInitialState(), selected: [] }),
 		id: details.id,
 		draft,
 		saved: draft,
-		base: details.newestVersion,
+		...baseOf(details),
 		info: details,
 		saving: { state: "saved", at: Date.parse(details.updatedAt) },
 		readOnly: details.source === "file" ? "file" : editor().readOnly === "narrow" ? "narrow" : null,

@@ -1,10 +1,12 @@
 import { useEffect } from "react";
 import { api, Failure, refresh, root, type S } from "../../api/client";
-import { t } from "../../lang";
-import { say } from "../../ui";
+import { t, tn } from "../../lang";
+import { messageOf, say } from "../../ui";
+import { noServerText } from "../workflows/around";
 import { type Definition, descendants, type Edge, nameOf, nodeOf, replacedBy } from "./definition";
 import { endSitting, sittingOf } from "./sitting";
-import { edit, editor, history, load, type Problem, setEditor, useEditor } from "./store";
+import { baseOf, edit, editor, history, ifMatch, load, type Problem, select, setEditor, useEditor } from "./store";
+import { moveUnread } from "./unread";
 
 // What goes on between the draft and the server: saving, checking, replaying.
 
@@ -19,7 +21,8 @@ async function put(id: string, draft: Definition, base: number): Promise<S["Work
 	for (let free = id, n = 2; ; free = `${id}-${n++}`)
 		try {
 			const { data } = await api.PUT("/v1/workflows/{id}", {
-				params: { path: { id: free }, query: { base: base || undefined, draft: sittingOf(free) } },
+				params: { path: { id: free }, query: { draft: sittingOf(free) } },
+				headers: ifMatch(),
 				body: { ...draft, id: free } as never,
 			});
 			return data!;
@@ -48,11 +51,12 @@ export async function save(unchanged = false): Promise<void> {
 				id: info.id,
 				draft: same ? stored : renamed(now),
 				saved: stored,
-				base: info.newestVersion,
+				...baseOf(info),
 				info,
 				saving: same ? { state: "saved", at: Date.now() } : { state: "waiting" },
 			});
 			if (info.id !== id) {
+				moveUnread(id, info.id);
 				const { pastStates, futureStates } = history.getState();
 				const under = (states: typeof pastStates) => states.map((s) => (s.draft ? { draft: renamed(s.draft) } : s));
 				history.setState({ pastStates: under(pastStates), futureStates: under(futureStates) });
@@ -72,7 +76,7 @@ export async function save(unchanged = false): Promise<void> {
 export async function keepMine(): Promise<void> {
 	endSitting();
 	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id: editor().id } } });
-	setEditor({ base: data!.newestVersion, info: data!, saving: { state: "waiting" } });
+	setEditor({ ...baseOf(data!), info: data!, saving: { state: "waiting" } });
 	await save();
 }
 
@@ -88,6 +92,13 @@ export async function check(draft: Definition, signal?: AbortSignal): Promise<S[
 	return data!;
 }
 
+/** checkNow asks about the draft, and shows what is wrong. */
+export async function checkNow(signal?: AbortSignal): Promise<void> {
+	const { draft } = editor();
+	const { problems, matches } = await check(draft, signal);
+	if (editor().draft === draft) setEditor({ problems, matches, checked: draft });
+}
+
 /** problemsNow is what is wrong with the draft as it is. */
 async function problemsNow(): Promise<Problem[]> {
 	const { draft, checked, problems } = editor();
@@ -101,6 +112,9 @@ export function saidOf(draft: Definition, { node, reason }: Problem): string {
 	const of = node ? nodeOf(draft, node) : undefined;
 	return of ? t("{name}: {reason}", { name: nameOf(of), reason }) : reason;
 }
+
+/** showProblem selects the step that has a problem, or shows the settings of the workflow. */
+export const showProblem = ({ node }: Problem): void => select(node && nodeOf(editor().draft, node) ? [node] : []);
 
 /** tryEdge asks the server whether an edge is allowed. It takes the place of moved, and of
  * the edge that its exit has. */
@@ -168,16 +182,24 @@ export async function replayNow(call?: string): Promise<void> {
 	const chosen = call ?? sample?.id;
 	if (!chosen) return;
 	setEditor({ replaying: true });
+	let why = "";
 	try {
-		const [problem] = await problemsNow();
-		if (problem) throw new Failure(0, "", t("It cannot run yet. {problem}", { problem: saidOf(draft, problem) }));
+		const problems = await problemsNow();
+		const [problem] = problems;
+		if (problem) {
+			why = tn(problems.length, "It cannot be replayed: {n} problem.", "It cannot be replayed: {n} problems.");
+			throw new Failure(0, "", t("It cannot run yet. {problem}", { problem: saidOf(draft, problem) }));
+		}
 		const { data } = await api.POST("/v1/workflows/{id}/replay", {
 			params: { path: { id } },
 			body: { call: chosen, definition: draft as never },
 		});
 		if (editor().id !== id) return;
 		const steps = Object.fromEntries((data!.trace?.steps ?? []).map((step) => [step.node, step]));
-		setEditor({ replay: { call: chosen, matched: data!.matched, steps, result: data! } });
+		setEditor({ replay: { call: chosen, matched: data!.matched, steps, result: data! }, unplayable: "" });
+	} catch (error) {
+		if (editor().id === id) setEditor({ unplayable: why || messageOf(error) });
+		throw error;
 	} finally {
 		setEditor({ replaying: false });
 	}
@@ -198,16 +220,17 @@ export async function findSample(signal: AbortSignal): Promise<{ sample: S["Call
 	const { problems, matches } = await check(settings, signal);
 	if (problems[0])
 		return { sample: null, noSample: t("No call is looked for: {reason}", { reason: problems[0].reason }) };
-	const plain = (names?: string[]) => (names?.length === 1 && !/[*?!]/.test(names[0]!) ? names[0] : undefined);
 	const { data } = await api.GET("/v1/calls", {
-		params: { query: { limit: 50, server: plain(draft.match?.servers) } },
+		params: { query: { limit: 50, server: plainName(draft.match?.servers) } },
 		signal,
 	});
 	const seen = new Set<string>(); // tools that it is not for
 	let tries = 0;
 	let changed: S["CallDetails"] | undefined;
-	for (const call of data!.calls) {
-		if (call.bodies !== "kept" || call.method !== draft.workflowType || seen.has(call.tool ?? "")) continue;
+	// A call that went well shows most.
+	const calls = data!.calls.toSorted((a, b) => Number(b.outcome === "ok") - Number(a.outcome === "ok"));
+	for (const call of calls) {
+		if (!canReplay(call) || call.method !== draft.workflowType || seen.has(call.tool ?? "")) continue;
 		if (++tries > 12) break;
 		try {
 			const answer = await api.POST("/v1/workflows/{id}/replay", {
@@ -230,9 +253,20 @@ export async function findSample(signal: AbortSignal): Promise<{ sample: S["Call
 	}
 	return {
 		sample: changed ?? null,
-		noSample: matches.tools === 0 ? t("Nothing that the servers offer matches the settings.") : "",
+		noSample: matches.noServers
+			? noServerText(matches.noServers)
+			: matches.tools === 0
+				? t("The servers offer nothing that this workflow is for. Check “For”, “Servers” and “Tools”.")
+				: "",
 	};
 }
+/** canReplay tells whether a call was answered by a server and is kept whole. */
+export const canReplay = (call: S["CallEntry"]): boolean =>
+	call.bodies === "kept" && !call.cut && Boolean(call.server) && call.attempts > 0;
+
+/** plainName is the only name of a list, if it is no pattern. */
+export const plainName = (names?: string[]) => (names?.length === 1 && !/[*?!]/.test(names[0]!) ? names[0] : undefined);
+
 const trivial = {
 	nodes: [
 		{ id: "start", type: "start" },
@@ -244,6 +278,25 @@ const trivial = {
 		{ source: "call", target: "end" },
 	],
 };
+
+const chosenKey = (workflow: string) => `genkan.editor.sample.${workflow}`;
+
+/** keepChosen remembers the call that somebody chose as the input of a workflow. */
+export const keepChosen = (workflow: string, call: string): void => localStorage.setItem(chosenKey(workflow), call);
+
+/** chosenSample is the call that somebody chose as the input, if it is still there. */
+export async function chosenSample(signal: AbortSignal): Promise<S["CallDetails"] | null> {
+	const key = chosenKey(editor().id);
+	const call = localStorage.getItem(key);
+	if (!call) return null;
+	try {
+		return await loadCall(call, signal);
+	} catch (error) {
+		if (signal.aborted) throw error;
+		localStorage.removeItem(key);
+		return null;
+	}
+}
 
 /** loadCall reads a call with what was sent and received. */
 export async function loadCall(id: string, signal?: AbortSignal): Promise<S["CallDetails"]> {
@@ -262,12 +315,10 @@ export function useSync(id: string): void {
 		const checkSoon = () => {
 			clearTimeout(checkTimer);
 			checkTimer = setTimeout(async () => {
-				const { draft } = editor();
 				asking?.abort();
 				asking = new AbortController();
 				try {
-					const { problems, matches } = await check(draft, asking.signal);
-					if (editor().draft === draft) setEditor({ problems, matches, checked: draft });
+					await checkNow(asking.signal);
 				} catch {
 					// It is asked again at the next change; saving tells of failures.
 				}
@@ -298,13 +349,12 @@ export function useSync(id: string): void {
 			}
 		});
 		const leave = () => {
-			const { draft, saved, base, readOnly, saving } = editor();
+			const { draft, saved, readOnly, saving } = editor();
 			if (editor().id !== id || draft === saved || readOnly || saving.state === "conflict") return;
-			const made = base > 0 ? `base=${base}&` : "";
-			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?${made}draft=${sittingOf(id)}`, root), {
+			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?draft=${sittingOf(id)}`, root), {
 				method: "PUT",
 				keepalive: true,
-				headers: { "Content-Type": "application/json" },
+				headers: { "Content-Type": "application/json", ...ifMatch() },
 				body: JSON.stringify(draft),
 			}).catch(() => {});
 		};

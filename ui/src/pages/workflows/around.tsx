@@ -1,17 +1,88 @@
 import { useState } from "react";
 import { Link } from "wouter";
 import { query, type S } from "@/api/client";
-import { t, tn } from "@/lang";
-import { Chip, Dot, Input, messageOf, type Tone } from "@/ui";
+import { list, number, sentences, t, tn } from "@/lang";
+import { Chip, Confirm, Dot, Input, messageOf, type Tone } from "@/ui";
 
-/** stateOf says whether a workflow runs. None does while all are off. */
-export function stateOf(workflow: S["Workflow"], allOff: boolean): { tone: Tone; word: string } {
+/** stateOf says whether a workflow runs: the same words on all pages. None runs while all
+ * are off. */
+export function stateOf(workflow: S["Workflow"], allOff = false): { tone: Tone; word: string } {
 	if (workflow.problemCount > 0 && !workflow.enabled)
 		return { tone: "bad", word: tn(workflow.problemCount, "{n} problem", "{n} problems") };
-	if (!workflow.enabled) return { tone: "idle", word: t("Draft") };
-	if (allOff) return { tone: "warn", word: t("All are off") };
-	if (workflow.mode === "shadow") return { tone: "accent", word: t("Watches") };
-	return { tone: "ok", word: t("Runs") };
+	if (workflow.enabled && allOff) return { tone: "warn", word: t("Paused") };
+	switch (workflow.state) {
+		case "draft":
+			return { tone: "idle", word: t("Draft") };
+		case "stopped":
+			return { tone: "idle", word: t("Stopped") };
+		case "shadow":
+			return { tone: workflow.noServers ? "warn" : "accent", word: t("Shadow") };
+		default:
+			return { tone: workflow.noServers ? "warn" : "ok", word: t("Active") };
+	}
+}
+
+/** noServer says that a workflow is for servers that do not exist. */
+export const noServer = (names: string[]): string =>
+	t("No server is called {names}.", {
+		names: list(names.map((name) => t("“{name}”", { name: name.split("__")[0]! }))),
+	});
+
+/** noServerText is noServer with what to do. */
+export const noServerText = (names: string[]): string =>
+	sentences(noServer(names), t("Check “Servers” and “Tools” of the workflow."));
+
+/** matchText says which calls a workflow is for. */
+export function matchText({ match: { servers, tools, clients } }: S["Workflow"]): string {
+	const said = [
+		servers && t("servers {names}", { names: list(servers) }),
+		tools && t("tools {names}", { names: list(tools) }),
+		clients && t("clients {names}", { names: list(clients.map((name) => name.replace(/^local:/, ""))) }),
+	].filter(Boolean);
+	return said.length > 0 ? said.join(" · ") : t("all servers");
+}
+
+/** runsText says what a workflow did. */
+export function runsText({ runs, mode }: S["Workflow"]): string {
+	if (!runs) return "";
+	const refused = runs.denied + runs.failed;
+	return list([
+		tn(runs.runs, "{n} run", "{n} runs"),
+		...(runs.changed > 0 ? [t("{n} changed", { n: number(runs.changed) })] : []),
+		...(refused > 0
+			? [mode === "shadow" ? t("{n} to refuse", { n: number(refused) }) : t("{n} refused", { n: number(refused) })]
+			: []),
+	]);
+}
+
+/** doesMuch tells whether a workflow that acts has changed or refused calls: stopping it is
+ * asked about. */
+export const doesMuch = ({ runs, mode }: S["Workflow"]): boolean =>
+	mode !== "shadow" && runs !== undefined && runs.changed + runs.denied + runs.failed > 0;
+
+/** StopQuestion asks whether to stop a workflow, and says what ends. */
+export function StopQuestion({
+	workflow,
+	onStop,
+	onClose,
+}: {
+	workflow: S["Workflow"];
+	onStop: () => void;
+	onClose: () => void;
+}) {
+	return (
+		<Confirm
+			title={t("Stop {name}?", { name: workflow.name })}
+			action={t("Stop it")}
+			danger
+			onConfirm={onStop}
+			onClose={onClose}
+		>
+			{t("Until now: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.", {
+				runs: runsText(workflow),
+			})}
+		</Confirm>
+	);
 }
 
 /** useClients are the clients that are known: those with tokens, and those of the last calls.
@@ -88,14 +159,19 @@ export function Around({ tool }: { tool: string }) {
 					</Link>
 				</>
 			)}
-			<Input
-				aria-label={t("Only for the client")}
-				placeholder={t("for any client")}
-				list="around-clients"
-				value={client}
-				onChange={(event) => setClient(event.target.value)}
-				className="h-7! w-48!"
-			/>
+			{(asked || (found.data?.workflows.length ?? 0) > 0) && (
+				<label htmlFor="around-client" className="flex items-center gap-2 text-muted text-xs">
+					{t("Only for the client")}
+					<Input
+						id="around-client"
+						placeholder={t("for any client")}
+						list="around-clients"
+						value={client}
+						onChange={(event) => setClient(event.target.value)}
+						className="h-7! w-48!"
+					/>
+				</label>
+			)}
 			<ClientNames id="around-clients" />
 		</section>
 	);

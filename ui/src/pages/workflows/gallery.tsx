@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, query, refresh, type S } from "@/api/client";
-import { sentences, t, tn } from "@/lang";
+import { between, list, sentences, t, tn } from "@/lang";
+import { aroundWord } from "@/lang/terms";
 import { Button, Dialog, Field, Input, Loaded, messageOf, say } from "@/ui";
 import { blank, fieldErrors, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
+import { useClients } from "./around";
 
 /** Gallery shows the templates. Each is used by filling in a form. It is a dialog if it can
  * be closed. */
@@ -115,7 +117,14 @@ function Use({
 			}
 		>
 			<div ref={around} className="flex flex-col gap-5">
-				<p className="text-muted">{template.description}</p>
+				<p className="text-muted">
+					{template.description}
+					{between()}
+					{template.makes.length > 1 &&
+						tn(template.makes.length, "It makes {n} draft, for {types}.", "It makes {n} drafts, for {types}.", {
+							types: list(template.makes.map(aroundWord)),
+						})}
+				</p>
 				<Field label={t("Name")}>
 					<Input value={name} onChange={(event) => setName(event.target.value)} />
 				</Field>
@@ -148,7 +157,7 @@ function Use({
 function useMatching(): Schema | undefined {
 	const nodes = query.useQuery("get", "/v1/workflow-nodes");
 	const servers = query.useQuery("get", "/v1/servers");
-	const tokens = query.useQuery("get", "/v1/tokens");
+	const clients = useClients();
 	const tools = useQuery({
 		queryKey: ["get", "/v1/tools", "names"],
 		queryFn: async ({ signal }) => {
@@ -166,7 +175,7 @@ function useMatching(): Schema | undefined {
 	const known: Record<string, string[] | undefined> = {
 		tools: tools.data,
 		servers: servers.data?.servers.map((server) => server.name),
-		clients: ["admin", "local", ...(tokens.data?.tokens.map((token) => token.name) ?? [])],
+		clients,
 	};
 	const properties: Record<string, Schema> = {};
 	for (const name of ["tools", "servers", "clients", "when", "annotations"]) {

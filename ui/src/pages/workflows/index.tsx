@@ -1,7 +1,7 @@
-import { Ban, Download, Plus, Power, Upload, Workflow as WorkflowIcon } from "lucide-react";
+import { Ban, Download, Ellipsis, Plus, Power, Trash2, Upload, Workflow as WorkflowIcon } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { useLocation } from "wouter";
-import { query, refresh, root, type S } from "@/api/client";
+import { Link, useLocation } from "wouter";
+import { drawn, query, refresh, root, type S } from "@/api/client";
 import { ago, t, tn, whole } from "@/lang";
 import { aroundWord, whyNoJSON } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
@@ -18,13 +18,15 @@ import {
 	Input,
 	List,
 	Loaded,
+	Menu,
 	messageOf,
 	Page,
 	SearchBox,
 	Switch,
 	say,
 } from "@/ui";
-import { ClientNames, stateOf } from "./around";
+import { ClientNames, doesMuch, matchText, noServer, noServerText, runsText, StopQuestion, stateOf } from "./around";
+import { Delete } from "./delete";
 import { Gallery } from "./gallery";
 
 /** Workflows lists what happens around calls, in the order in which it happens. */
@@ -50,6 +52,7 @@ export default function Workflows() {
 	const enable = query.useMutation("post", "/v1/workflows/{id}/enable");
 	const disable = query.useMutation("post", "/v1/workflows/{id}/disable");
 	const [selected, select] = useState<string>();
+	const [asking, ask] = useState<{ about: "stop" | "delete"; workflow: S["Workflow"] }>();
 	const file = useRef<HTMLInputElement>(null);
 	const bring = query.useMutation("post", "/v1/workflows/import");
 	const text = params.get("text") ?? "";
@@ -66,25 +69,31 @@ export default function Workflows() {
 
 	const settled = { onSettled: () => refresh("/v1/workflows", "/v1/workflows/{id}"), onError: complain };
 	// What enabling would do is told in the editor.
-	const flip = ({ id, name, runningVersion }: S["Workflow"], on: boolean) =>
-		on
-			? go(`/workflows/${encodeURIComponent(id)}?panel=enable`)
-			: disable.mutate(
-					{ params: { path: { id } } },
-					{
-						...settled,
-						onSuccess: () =>
-							say(t("{name} is stopped. Calls go through without it.", { name }), () =>
-								enable.mutate({ params: { path: { id } }, body: { version: runningVersion } }, settled),
-							),
-					},
-				);
+	const stop = ({ id, name, runningVersion }: S["Workflow"]) => {
+		ask(undefined);
+		disable.mutate(
+			{ params: { path: { id } } },
+			{
+				...settled,
+				onSuccess: () =>
+					say(t("{name} is stopped. Calls go through without it.", { name }), () =>
+						enable.mutate({ params: { path: { id } }, body: { version: runningVersion } }, settled),
+					),
+			},
+		);
+	};
+	const flip = (workflow: S["Workflow"], on: boolean) => {
+		if (on) go(`/workflows/${encodeURIComponent(workflow.id)}?panel=enable`);
+		else if (doesMuch(workflow)) ask({ about: "stop", workflow });
+		else stop(workflow);
+	};
 	const read = async (files: File[]) => {
 		for (const one of files) {
 			try {
 				const done = await bring.mutateAsync({ body: JSON.parse(await one.text()) });
 				const by = (status: string) => done.workflows.filter((workflow) => workflow.status === status);
 				const [added, changed, same] = [by("added"), by("changed"), by("unchanged")];
+				const wrong = [...added, ...changed].filter((workflow) => workflow.problemCount > 0);
 				if (added.length > 0)
 					say(tn(added.length, "{n} workflow is imported, as a draft.", "{n} workflows are imported, as drafts."));
 				for (const { id, version } of changed)
@@ -93,6 +102,15 @@ export default function Workflows() {
 							name: workflows.data?.workflows.find((workflow) => workflow.id === id)?.name || id,
 							version,
 						}),
+					);
+				for (const { id, problemCount } of wrong)
+					complain(
+						tn(
+							problemCount,
+							"{name} has {n} problem, and cannot be enabled before that is mended. Open it to see which.",
+							"{name} has {n} problems, and cannot be enabled before they are mended. Open it to see which.",
+							{ name: id },
+						),
 					);
 				if (same.length > 0)
 					say(
@@ -138,6 +156,17 @@ export default function Workflows() {
 				<>
 					<b className="font-medium">{workflow.name}</b>
 					{workflow.description && <span className="ml-2 text-muted max-md:hidden">{workflow.description}</span>}
+					<div className="line text-muted text-xs max-md:hidden">
+						{workflow.noServers ? (
+							<span className="text-warn" title={noServerText(workflow.noServers)}>
+								{noServer(workflow.noServers)}
+							</span>
+						) : (
+							<span title={t("Runs since it was enabled, or since Genkan started.")}>
+								{[matchText(workflow), runsText(workflow)].filter(Boolean).join(" · ")}
+							</span>
+						)}
+					</div>
 					<div className="text-muted text-xs md:hidden">{state(workflow)}</div>
 				</>
 			),
@@ -158,16 +187,16 @@ export default function Workflows() {
 			title: t("Version"),
 			width: "136px",
 			wide: true,
-			cell: (workflow) => (
-				<span className="text-muted">
-					{[
-						workflow.runningVersion && `v${workflow.runningVersion}`,
-						workflow.newestVersion !== workflow.runningVersion && t("draft v{n}", { n: workflow.newestVersion }),
-					]
-						.filter(Boolean)
-						.join(" · ")}
-				</span>
-			),
+			cell: ({ runningVersion, stoppedVersion, newestVersion }) => {
+				const enabled = runningVersion ?? stoppedVersion;
+				return (
+					<span className="text-muted">
+						{[enabled && `v${enabled}`, newestVersion !== enabled && t("draft v{n}", { n: newestVersion })]
+							.filter(Boolean)
+							.join(" · ")}
+					</span>
+				);
+			},
 		},
 		{
 			id: "changed",
@@ -199,14 +228,40 @@ export default function Workflows() {
 				/>
 			),
 		},
+		{
+			id: "more",
+			title: <span className="sr-only">{t("More")}</span>,
+			width: "52px",
+			right: true,
+			cell: (workflow) => (
+				<Menu
+					trigger={
+						<Button look="quiet" size="iconSmall" aria-label={t("More about {name}", { name: workflow.name })}>
+							<Ellipsis />
+						</Button>
+					}
+					items={[
+						{ title: t("Open"), onSelect: () => open(workflow.id) },
+						{
+							title: t("Delete"),
+							icon: <Trash2 />,
+							danger: true,
+							disabled: workflow.source === "file",
+							onSelect: () => ask({ about: "delete", workflow }),
+						},
+					]}
+				/>
+			),
+		},
 	];
 
 	return (
 		<Page
 			title={t("Workflows")}
+			beside={workflows.data?.off && <Chip tone="bad">{t("All workflows are off")}</Chip>}
 			actions={
 				<>
-					<KillSwitch off={workflows.data?.off ?? false} workflows={workflows.data?.workflows ?? []} />
+					<KillSwitch off={workflows.data?.off ?? false} workflows={drawn(workflows.data)} />
 					<Button onClick={() => file.current?.click()} busy={bring.isPending}>
 						<Upload />
 						{t("Import")}
@@ -241,7 +296,7 @@ export default function Workflows() {
 		>
 			<Loaded query={workflows}>
 				{(data) => {
-					if (data.workflows.length === 0)
+					if (drawn(data).length === 0)
 						return (
 							<>
 								<Empty icon={<WorkflowIcon />} title={t("Decide what happens around a tool call")}>
@@ -252,7 +307,7 @@ export default function Workflows() {
 								<Gallery onMade={open} />
 							</>
 						);
-					const listed = tool || client ? (applying.data?.workflows ?? []) : data.workflows;
+					const listed = tool || client ? (applying.data?.workflows ?? []) : drawn(data);
 					const shown = listed.filter((workflow) =>
 						`${workflow.name} ${workflow.id} ${workflow.description ?? ""}`.toLowerCase().includes(text.toLowerCase()),
 					);
@@ -294,7 +349,7 @@ export default function Workflows() {
 								label={t("Workflows")}
 								rows={shown}
 								columns={columns}
-								narrowRow={54}
+								row={54}
 								rowKey={(workflow) => workflow.id}
 								selected={selected}
 								onSelect={select}
@@ -302,11 +357,29 @@ export default function Workflows() {
 								height="calc(100dvh - 180px)"
 								empty={<p className="px-4 py-8 text-center text-muted">{t("No workflow matches.")}</p>}
 							/>
-							<p className="mt-2 text-faint text-xs">{t("The first sees a call first and its answer last.")} </p>
+							<p className="mt-2 text-faint text-xs">
+								{t(
+									"A call passes through them from top to bottom, its answer from bottom to top. “Order” in the settings of a workflow changes its place.",
+								)}{" "}
+								{drawn(data).length < data.workflows.length && (
+									<>
+										{t("Limits of tokens are set under")}{" "}
+										<Link href="/clients" className="underline">
+											{t("Clients")}
+										</Link>
+									</>
+								)}
+							</p>
 						</>
 					);
 				}}
 			</Loaded>
+			{asking?.about === "stop" && (
+				<StopQuestion workflow={asking.workflow} onStop={() => stop(asking.workflow)} onClose={() => ask(undefined)} />
+			)}
+			{asking?.about === "delete" && (
+				<Delete {...asking.workflow} onClose={() => ask(undefined)} onDone={() => ask(undefined)} />
+			)}
 			{params.get("template") && (
 				<Gallery
 					asked={params.get("template") === "all" ? undefined : params.get("template")!}
@@ -358,13 +431,10 @@ function KillSwitch({ off, workflows }: { off: boolean; workflows: S["Workflow"]
 	const { turn, busy } = useSwitch(workflows);
 	if (off)
 		return (
-			<span className="flex items-center gap-2">
-				<Chip tone="bad">{t("All workflows are off")}</Chip>
-				<Button busy={busy} onClick={() => turn(true)}>
-					<Power />
-					{t("Turn them on")}
-				</Button>
-			</span>
+			<Button busy={busy} onClick={() => turn(true)}>
+				<Power />
+				{t("Turn them on")}
+			</Button>
 		);
 	return (
 		<>
@@ -382,7 +452,7 @@ function KillSwitch({ off, workflows }: { off: boolean; workflows: S["Workflow"]
 					onConfirm={() => turn(false, () => ask(false))}
 				>
 					{t(
-						"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Runs that have begun go on.",
+						"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Limits of tokens stay. Runs that have begun go on.",
 					)}
 				</Confirm>
 			)}

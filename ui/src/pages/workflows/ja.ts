@@ -21,11 +21,40 @@ export default {
 		"伏せ字、拒否、書き換え、代理応答、人の承認ができます。ワークフローは呼び出しがあったときだけ実行されます。定期実行には、cron と genkan call、または n8n を使ってください。",
 	"Filter by name": "名前で絞り込む",
 	"No workflow matches.": "該当するワークフローはありません。",
-	"The first sees a call first and its answer last.": "上にあるものほど、呼び出しは先に、応答は後に処理します。",
+	"A call passes through them from top to bottom, its answer from bottom to top. “Order” in the settings of a workflow changes its place.":
+		"呼び出しは上から順に、応答は下から順に処理されます。順番は、ワークフローの設定の「順番」で変えられます。",
+	"Runs since it was enabled, or since Genkan started.": "有効にしてから、または Genkan を起動してからの実行回数です。",
+	"{name} has {n} problems, and cannot be enabled before they are mended. Open it to see which.":
+		"「{name}」には問題が {n} 件あり、直すまで有効にできません。開くと内容を確認できます。",
+	More: "その他",
+	"More about {name}": "「{name}」の操作",
+	"No server is called {names}.": "{names} に一致するサーバーがありません。",
+	"Check “Servers” and “Tools” of the workflow.": "「サーバー」と「ツール」の指定を確認してください。",
+	"“{name}”": "「{name}」",
+	"servers {names}": "サーバー：{names}",
+	"tools {names}": "ツール：{names}",
+	"clients {names}": "クライアント：{names}",
+	"all servers": "すべてのサーバー",
+	"{n} runs": "実行 {n} 回",
+	"{n} changed": "変更 {n} 件",
+	"{n} refused": "拒否 {n} 件",
+	"{n} to refuse": "拒否の見込み {n} 件",
+	"Stop {name}?": "「{name}」を停止しますか？",
+	"Stop it": "停止する",
+	"Until now: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.":
+		"これまで：{runs}。停止すると、呼び出しはこのワークフローを通らず、変更も拒否もされなくなります。",
+	"Delete the workflow {name}?": "ワークフロー「{name}」を削除しますか？",
+	"The workflow {name} is deleted.": "ワークフロー「{name}」を削除しました。",
+	"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.":
+		"現在稼働中です。削除すると、呼び出しはこのワークフローなしで通ります。すべてのバージョンとテストも削除されます。残したい場合は、先にエクスポートしてください。",
+	"All its versions and tests go with it. Export it first to keep it.":
+		"すべてのバージョンとテストも削除されます。残したい場合は、先にエクスポートしてください。",
 	"{n} problems": "問題 {n} 件",
 	Draft: "下書き",
-	Watches: "シャドー",
-	Runs: "稼働中",
+	Stopped: "停止中",
+	Shadow: "シャドー",
+	Active: "稼働中",
+	Paused: "一時停止中",
 	"All workflows are off": "すべてのワークフローを停止中です",
 	"Turn them on": "再開する",
 	"Workflows are on again. None of them is enabled.": "ワークフローを再開しました。有効なワークフローはありません。",
@@ -35,12 +64,14 @@ export default {
 	"Kill switch": "すべて停止",
 	"Turn all workflows off?": "すべてのワークフローを停止しますか？",
 	"Turn them off": "すべて停止する",
-	"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Runs that have begun go on.":
-		"再開するまで、呼び出しはワークフローを通りません。伏せ字、拒否、非表示は行われません。すでに始まった処理は最後まで実行されます。",
+	"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Limits of tokens stay. Runs that have begun go on.":
+		"再開するまで、呼び出しはワークフローを通りません。伏せ字、拒否、非表示は行われません。トークンの制限は有効なままです。すでに始まった処理は最後まで実行されます。",
+	"Limits of tokens are set under": "トークンの制限の設定：",
 	Templates: "テンプレート",
 	"{n} drafts are stored, which belong together. Try them on past calls, then enable them.":
 		"下書きを {n} 件保存しました。過去の呼び出しで試してから有効にしてください。",
 	"Make a draft": "下書きを作成",
+	"It makes {n} drafts, for {types}.": "{types} 用に、{n} 件の下書きを作成します。",
 	"Nothing is made yet. Look at the marked fields.": "まだ作成していません。印の付いた欄を確認してください。",
 	"Say which calls it is for: a tool, a server or a client.":
 		"対象のツール、サーバー、クライアントのいずれかを指定してください。",
@@ -58,5 +89,4 @@ export default {
 	"That run for": "対象で絞り込む",
 	"the tool": "ツール",
 	"the client": "クライアント",
-	"All are off": "すべて停止中",
 } as Record<string, string>;

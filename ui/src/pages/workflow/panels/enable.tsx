@@ -5,18 +5,22 @@ import { api, Failure, query, refresh, type S } from "../../../api/client";
 import { between, list, number, sentences, t, tn, took } from "../../../lang";
 import { aroundWord } from "../../../lang/terms";
 import { Button, Card, cx, messageOf, Spinner, say } from "../../../ui";
-import { partsOf } from "../definition";
+import { partName } from "../../calls/words";
+import { matchText, noServer } from "../../workflows/around";
+import { type Definition, type Match, partsOf } from "../definition";
 import { enableVersion } from "../header";
-import { edit, editor, setEditor, useEditor } from "../store";
-import { check, save } from "../sync";
+import { edit, editor, type Problem, select, setEditor, useEditor } from "../store";
+import { check, checkNow, saidOf, save, showProblem } from "../sync";
 import { useTestRun } from "./tests";
 
-const last = 200;
+/** How many of the last calls a draft is tried on. */
+export const last = 200;
 
 /** EnableBar says what the draft would have done, and enables it. */
 export function EnableBar({ onClose }: { onClose: () => void }) {
 	const draft = useEditor((s) => s.draft);
-	const problems = useEditor((s) => s.problems.length);
+	const wrong = useEditor((s) => s.problems);
+	const problems = wrong.length;
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const matches = useEditor((s) => s.matches);
 	/** What the draft would have done to the last calls, or why that is not known. */
@@ -27,6 +31,8 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	const [force, setForce] = useState(false);
 	const parts = useParts();
 	const [together, setTogether] = useState(true);
+	const [takeOver, setTakeOver] = useState(true);
+	const differ = parts.some((one) => whom(one.match) !== whom(draft.match));
 
 	useEffect(() => {
 		const asking = new AbortController();
@@ -34,6 +40,8 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			setError(null);
 			setForce(false);
 			if (problems > 0) return setFound(null);
+			if (draft.workflowType === "tools/list")
+				return setFound(new Error(t("The history has no lists of tools, so it cannot be tried on past ones.")));
 			if (!editor().matches)
 				void check(draft, asking.signal).then(
 					({ matches }) => setEditor({ matches }),
@@ -67,11 +75,13 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			await enableVersion(editor().base, { mode, force: force || undefined });
 			const version = editor().info!.runningVersion!;
 			const others = (together ? parts : []).filter(({ enabled }) => mode === "enforce" || !enabled);
-			for (const { id, runningVersion } of others)
+			for (const { id, runningVersion } of others) {
+				const taken = differ && takeOver && (await withMatch(id));
 				await api.POST("/v1/workflows/{id}/enable", {
 					params: { path: { id } },
-					body: { mode, version: runningVersion },
+					body: { mode, version: taken || runningVersion },
 				});
+			}
 			refresh("/v1/workflows");
 			say(
 				sentences(
@@ -84,6 +94,8 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			onClose();
 		} catch (error) {
 			setError(error);
+			// What the server refuses is shown as a problem of a step, if it is one.
+			if (error instanceof Failure && error.status === 400) await checkNow();
 			setForce(error instanceof Failure && error.status === 409 && (tests?.failed ?? 0) > 0);
 		} finally {
 			setBusy(false);
@@ -92,11 +104,9 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 
 	return (
 		<Card className="flex shrink-0 flex-wrap items-center gap-3 px-4 py-3" role="region" aria-label={t("Enable")}>
-			<p className="min-w-0 flex-1 basis-80" role="status">
+			<div className="min-w-0 flex-1 basis-80" role="status">
 				{problems > 0 ? (
-					<span className="text-bad">
-						{tn(problems, "{n} problem keeps it from being enabled.", "{n} problems keep it from being enabled.")}
-					</span>
+					<Refused draft={draft} problems={wrong} />
 				) : error ? (
 					<span className="whitespace-pre-wrap text-bad">{messageOf(error)}</span>
 				) : found ? (
@@ -107,12 +117,20 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 						{t("Trying the draft on the last {n} calls…", { n: last })}
 					</span>
 				)}
-			</p>
+			</div>
 			{parts.length > 0 && (
 				<label className="flex items-center gap-2">
 					<input type="checkbox" checked={together} onChange={(event) => setTogether(event.target.checked)} />
-					{t("also what its template made for {types}", {
+					{t("also enable what the same template made for {types}", {
 						types: list(parts.map((one) => aroundWord(one.workflowType))),
+					})}
+				</label>
+			)}
+			{together && differ && (
+				<label className="flex items-center gap-2 text-warn">
+					<input type="checkbox" checked={takeOver} onChange={(event) => setTakeOver(event.target.checked)} />
+					{t("They are for {others}. Use the servers and clients of this one", {
+						others: list([...new Set(parts.map(matchText))]),
 					})}
 				</label>
 			)}
@@ -134,6 +152,44 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	);
 }
 
+/** Refused names the problems by the steps that have them. A click selects the step. */
+function Refused({ draft, problems }: { draft: Definition; problems: Problem[] }) {
+	return (
+		<div className="text-bad">
+			{tn(problems.length, "{n} problem keeps it from being enabled.", "{n} problems keep it from being enabled.")}
+			<ul className="max-h-24 overflow-y-auto">
+				{problems.slice(0, 30).map((problem, i) => (
+					// biome-ignore lint/suspicious/noArrayIndexKey: two may say the same
+					<li key={i}>
+						<button type="button" className="text-left hover:underline" onClick={() => showProblem(problem)}>
+							{saidOf(draft, problem)}
+						</button>
+					</li>
+				))}
+			</ul>
+		</div>
+	);
+}
+
+/** whom is what of a match the workflows of a template share: tools are only for calls of
+ * tools. */
+const whom = (match?: Match): string => JSON.stringify([match?.servers ?? [], match?.clients ?? []]);
+
+/** withMatch stores another workflow with the servers and clients of this one, and returns
+ * its version. */
+async function withMatch(id: string): Promise<number> {
+	const path = { id };
+	const { data } = await api.GET("/v1/workflows/{id}", { params: { path } });
+	const { servers, clients } = editor().draft.match ?? {};
+	const definition = data!.definition as unknown as Definition;
+	const { servers: _, clients: __, ...rest } = definition.match ?? {};
+	const made = await api.PUT("/v1/workflows/{id}", {
+		params: { path, query: { base: data!.newestVersion } },
+		body: { ...definition, match: { ...rest, ...(servers && { servers }), ...(clients && { clients }) } } as never,
+	});
+	return made.data!.newestVersion;
+}
+
 /** useParts finds the workflows that the same template made with this one, for other
  * methods of MCP, and that do not act yet: they do not run, or only watch. */
 function useParts(): S["Workflow"][] {
@@ -143,8 +199,7 @@ function useParts(): S["Workflow"][] {
 }
 
 /** Past says what the draft would have done to past calls. */
-function Past({ found }: { found: S["BacktestResult"] }) {
-	const passes = useEditor((s) => s.draft.failMode === "open");
+export function Past({ found, passes }: { found: S["BacktestResult"]; passes: boolean }) {
 	const tried = found.calls + found.unmatched;
 	if (tried === 0) return <span className="text-muted">{t("There are no calls to try it on yet.")}</span>;
 	const whom = tn(found.calls, "It is for {n} of the last {all} calls.", "It is for {n} of the last {all} calls.", {
@@ -187,8 +242,26 @@ function Past({ found }: { found: S["BacktestResult"] }) {
 				</Such>
 			)}
 			{t("{list}.", { list: list(parts) })}
+			{found.tooLarge > 0 && (
+				<>
+					{between()}
+					<button type="button" className="text-warn hover:underline" onClick={showLimits}>
+						{tn(
+							found.tooLarge,
+							"{n} call could not be tried: it is larger than limits.payloadKB, so the workflow would fail on it.",
+							"{n} calls could not be tried: they are larger than limits.payloadKB, so the workflow would fail on them.",
+						)}
+					</button>
+				</>
+			)}
 		</span>
 	);
+}
+
+/** showLimits leads to the setting of the largest call that scripts take. */
+function showLimits(): void {
+	select([]);
+	requestAnimationFrame(() => document.querySelector<HTMLElement>("[data-payload]")?.focus());
 }
 
 /** Such names calls that go badly, and replays one after the other when it is clicked. */
@@ -238,23 +311,31 @@ function Sentence({
 	tests: S["WorkflowTestResults"] | null;
 }) {
 	const [, setSearch] = useAddress();
+	const passes = useEditor((s) => s.draft.failMode === "open");
 	const all = tests ? tests.passed + tests.failed : 0;
 	return (
 		<>
 			{matches && (
-				<b title={matches.names.join("\n")}>
-					{matches.tools === 0
-						? t("No tool matches.")
-						: t("{what}.", {
-								what: list([
-									tn(matches.servers, "{n} server", "{n} servers"),
-									tn(matches.tools, "{n} tool", "{n} tools"),
-								]),
-							})}
+				<b title={matches.names.join("\n")} className={cx(matches.noServers && "text-warn")}>
+					{matches.noServers
+						? noServer(matches.noServers)
+						: matches.tools === 0
+							? t("No tool matches.")
+							: t("{what}.", {
+									what: list([
+										...(matches.servers > 0 ? [tn(matches.servers, "{n} server", "{n} servers")] : []),
+										...(matches.builtIn ?? []).map(partName),
+										tn(matches.tools, "{n} tool", "{n} tools"),
+									]),
+								})}
 				</b>
 			)}
 			{between()}
-			{found instanceof Error ? <span className="text-muted">{messageOf(found)}</span> : <Past found={found} />}
+			{found instanceof Error ? (
+				<span className="text-muted">{messageOf(found)}</span>
+			) : (
+				<Past found={found} passes={passes} />
+			)}
 			{between()}
 			{all > 0 && (
 				<button

@@ -3,13 +3,13 @@ import { EnableBar } from "./enable";
 import { Tests } from "./tests";
 import { Versions } from "./versions";
 
-/** Panel stands beside or below the drawing. It reads the state of the editor from
+/** Panel stands beside the drawing, or above it, below its button. It reads the state of the editor from
  * ../store. ?panel=ID in the address opens it. */
 export type Panel = {
 	id: string;
 	/** The text of its button, translated when it is shown. */
 	title: string;
-	place: "bottom" | "side";
+	place: "top" | "side";
 	primary?: boolean;
 	/** It shows what the server keeps with the workflow, so the workflow must be stored. */
 	ofStored?: boolean;
@@ -20,5 +20,5 @@ export type Panel = {
 export const panels: Panel[] = [
 	{ id: "tests", title: /* t */ "Tests", place: "side", ofStored: true, Panel: Tests },
 	{ id: "versions", title: /* t */ "Versions", place: "side", ofStored: true, Panel: Versions },
-	{ id: "enable", title: /* t */ "Enable…", place: "bottom", primary: true, Panel: EnableBar },
+	{ id: "enable", title: /* t */ "Enable…", place: "top", primary: true, Panel: EnableBar },
 ];

@@ -11,27 +11,26 @@ import { Diff } from "../output";
 import { endSitting } from "../sitting";
 import { edit, editor, load, select, undo, useEditor } from "../store";
 import { save } from "../sync";
+import { last, Past } from "./enable";
 
 /** Versions lists the versions of the workflow, compares any two of them, and goes back to
  * one. ?version= and ?with= in the address say which are compared. */
 export function Versions({ onClose }: { onClose: () => void }) {
 	const id = useEditor((s) => s.id);
-	const base = useEditor((s) => s.base);
+	const baseAt = useEditor((s) => s.baseAt);
 	const running = useEditor((s) => s.info?.runningVersion);
-	const enabled = useEditor((s) => s.info?.enabled);
-	const stoppedNow = useEditor((s) => s.stopped);
+	const stopped = useEditor((s) => s.info?.stoppedVersion);
 	const [search, setSearch] = useAddress();
 	const shown = Number(search.get("version")) || null;
 	const versions = query.useQuery("get", "/v1/workflows/{id}/versions", { params: { path: { id } } }, { staleTime: 0 });
 	const runs = query.useQuery("get", "/v1/workflows/{id}/runs", {
 		params: { path: { id }, query: { limit: 200 } },
 	});
-	const stopped = enabled ? undefined : (stoppedNow ?? runs.data?.runs[0]?.version);
 	const counts = new Map<number, number>();
 	for (const run of runs.data?.runs ?? [])
 		if (!run.detached) counts.set(run.version, (counts.get(run.version) ?? 0) + 1);
-	// biome-ignore lint/correctness/useExhaustiveDependencies: a saved draft has another number
-	useEffect(() => refresh("/v1/workflows/{id}/versions"), [base]);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: the draft was saved
+	useEffect(() => refresh("/v1/workflows/{id}/versions", "/v1/workflows/{id}"), [baseAt]);
 	const show = (version: number | null) =>
 		setSearch(
 			(params) => {
@@ -73,7 +72,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
 											</Chip>
 										)}
 										{v.version === stopped && <Chip>{t("was active")}</Chip>}
-										{i === 0 && v.version !== running && <Chip>{t("draft")}</Chip>}
+										{i === 0 && v.version !== running && v.version !== stopped && <Chip>{t("draft")}</Chip>}
 										{v.version !== running && v.mode === "shadow" && (
 											<span className="text-muted text-xs">{t("shadow")}</span>
 										)}
@@ -113,7 +112,7 @@ function Version({
 	const [search, setSearch] = useAddress();
 	const chosen = Number(search.get("with")) || 0;
 	const [busy, setBusy] = useState(false);
-	/** What is asked about, because the modes differ. */
+	/** What is asked about. */
 	const [asking, ask] = useState<"draft" | "run" | null>(null);
 	const field = useId();
 	const details = query.useQuery("get", "/v1/workflows/{id}", { params: { path: { id }, query: { version } } });
@@ -205,7 +204,7 @@ function Version({
 										size="small"
 										busy={busy}
 										title={t("It runs at once, as a new version.")}
-										onClick={() => (mode === info.mode ? void back() : ask("run"))}
+										onClick={() => ask("run")}
 									>
 										<RotateCcw />
 										{t("Make it active now")}
@@ -237,20 +236,49 @@ function Version({
 							: t("Let version {version} act on calls?", { version })
 					}
 					action={mode === "shadow" ? t("Run it in shadow mode") : t("Make it active now")}
-					danger={mode === "shadow"}
+					danger={mode === "shadow" && info?.mode !== "shadow"}
 					busy={busy}
 					onClose={() => ask(null)}
 					onConfirm={() => void back()}
 				>
-					{mode === "shadow"
-						? t("The active version acts on calls. Version {version} only watches: calls then go through unchanged.", {
-								version,
-							})
-						: t("What runs now only watches. Version {version} changes and refuses calls at once.", { version })}
+					{mode === "shadow" && info?.mode === "shadow"
+						? t("It takes the place of what runs now, for all calls from now on.")
+						: mode === "shadow"
+							? t(
+									"The active version acts on calls. Version {version} only watches: calls then go through unchanged.",
+									{
+										version,
+									},
+								)
+							: info?.mode === "shadow"
+								? t("What runs now only watches. Version {version} changes and refuses calls at once.", { version })
+								: t("It takes the place of what runs now, for all calls from now on.")}
+					{mode !== "shadow" && old && details.data?.problems.length === 0 && <WouldDo definition={old} />}
 				</Confirm>
 			)}
 		</div>
 	);
+}
+
+/** WouldDo says what a version would have done to the last calls, as before enabling. */
+function WouldDo({ definition }: { definition: Definition }) {
+	const [found, setFound] = useState<S["BacktestResult"] | null>(null);
+	useEffect(() => {
+		if (definition.workflowType === "tools/list") return;
+		const asking = new AbortController();
+		api
+			.POST("/v1/workflows/{id}/backtest", {
+				params: { path: { id: editor().id } },
+				body: { last, definition: definition as never },
+				signal: asking.signal,
+			})
+			.then(
+				({ data }) => setFound(data!),
+				() => {}, // the question can be answered without it
+			);
+		return () => asking.abort();
+	}, [definition]);
+	return found && <p className="mt-3">{<Past found={found} passes={definition.failMode === "open"} />}</p>;
 }
 
 /** Changes lists what differs, a part after the other. */

@@ -7,19 +7,20 @@ import { blank, type Schema, SchemaForm } from "@/ui/schemaform";
 import { type Hook, hookOf, isDetached, type Node, nameOf, withHook } from "../definition";
 import { hookFrom } from "../menu";
 import { rename } from "../node";
-import { edit, editNode, type Problem, useEditor } from "../store";
+import { edit, editNode, editor, type Problem, replayOf, useEditor } from "../store";
+import { hasUnread, unreadOf } from "../unread";
 import { JsonField, OnError, set } from "./parts";
 
 const Code = lazy(() => import("../code").then((module) => ({ default: module.Code })));
 
 export function HookSettings({ node, problems }: { node: Node; problems: Problem[] }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
-	const step = useEditor((s) => s.replay?.steps[node.id]);
+	const step = useEditor((s) => replayOf(s)?.steps[node.id]);
 	const modules = query.useQuery("get", "/v1/hook-modules");
 	const templates = query.useQuery("get", "/v1/workflow-templates");
 	const type = useEditor((s) => s.draft.workflowType);
-	const [more, setMore] = useState(false);
 	const hook = hookOf(node);
+	const [more, setMore] = useState(() => hasUnread(editor().id, node.id));
 	// A template's script that nobody has changed is a form, too, until the script is asked for.
 	const [asScript, setAsScript] = useState(false);
 	const template = templates.data?.templates.find(
@@ -71,8 +72,8 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 						edit((draft) => withHook(draft, node.id, { ...hook, blocking }));
 					}}
 				>
-					<option value="wait">{t("is waited for")}</option>
-					{!(mustWait && hook.blocking) && <option value="beside">{t("nobody waits")}</option>}
+					<option value="wait">{t("the call waits for it")}</option>
+					{!(mustWait && hook.blocking) && <option value="beside">{t("the call does not wait")}</option>}
 				</Select>
 				<Button look="quiet" size="small" aria-expanded={more} onClick={() => setMore(!more)}>
 					{t("More")}
@@ -121,18 +122,31 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 						</Field>
 						{!isDetached(node) && <OnError node={node} />}
 						{!usesModule && !template && (
-							<JsonField label={t("Parameters (params) as JSON")} value={hook.params} onChange={putParams} />
+							<JsonField
+								label={t("Parameters (params) as JSON")}
+								path="params"
+								step={node.id}
+								value={hook.params}
+								onChange={putParams}
+							/>
 						)}
 					</div>
 				)}
 			</div>
 			<div className="min-h-0 flex-1">
 				{usesModule ? (
-					<ModuleParams key={hook.module} reference={hook.module!} value={hook.params} onChange={putParams} />
+					<ModuleParams
+						key={hook.module}
+						reference={hook.module!}
+						step={node.id}
+						value={hook.params}
+						onChange={putParams}
+					/>
 				) : template ? (
 					<Params
 						about={aboutStep(template, type)}
 						schema={template.params as Schema}
+						step={node.id}
 						value={hook.params}
 						onChange={putParams}
 					/>
@@ -161,10 +175,10 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
  * which it takes. */
 function ModuleParams({
 	reference,
-	value,
-	onChange,
+	...given
 }: {
 	reference: string;
+	step: string;
 	value: unknown;
 	onChange: (params: unknown) => void;
 }) {
@@ -183,8 +197,7 @@ function ModuleParams({
 		<Params
 			about={module.data?.description ? `${module.data.description} ${shared}` : shared}
 			schema={module.data?.params as Schema | undefined}
-			value={value}
-			onChange={onChange}
+			{...given}
 		/>
 	);
 }
@@ -193,24 +206,33 @@ function ModuleParams({
 function Params({
 	about,
 	schema,
+	step,
 	value,
 	onChange,
 }: {
 	about: string;
 	schema?: Schema;
+	step: string;
 	value: unknown;
 	onChange: (params: unknown) => void;
 }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
+	const workflow = useEditor((s) => s.id);
 	return (
 		<div className="flex h-full flex-col gap-3 overflow-y-auto p-4">
 			<p className="text-muted">{about}</p>
 			{schema ? (
 				<fieldset disabled={readOnly} aria-label={t("Parameters")}>
-					<SchemaForm schema={schema} value={value ?? {}} onChange={onChange} />
+					<SchemaForm schema={schema} value={value ?? {}} onChange={onChange} keep={unreadOf(workflow, step)} />
 				</fieldset>
 			) : (
-				<JsonField label={t("Parameters (params) as JSON")} value={value} onChange={onChange} />
+				<JsonField
+					label={t("Parameters (params) as JSON")}
+					path="params"
+					step={step}
+					value={value}
+					onChange={onChange}
+				/>
 			)}
 		</div>
 	);

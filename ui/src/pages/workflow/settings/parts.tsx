@@ -1,10 +1,11 @@
 import { AlertTriangle } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { t } from "@/lang";
-import { whyNoJSON } from "@/lang/terms";
 import { Field, Select, TextArea } from "@/ui";
+import { useJSON } from "@/ui/schemaform";
 import { canFail, hookOf, type Node } from "../definition";
 import { editNode, type Problem, useEditor } from "../store";
+import { unreadOf } from "../unread";
 
 export const Body = ({ children }: { children: ReactNode }) => (
 	<div className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4">{children}</div>
@@ -81,37 +82,33 @@ export function OnError({ node }: { node: Node }) {
 	);
 }
 
-/** JsonField is a value as JSON. What cannot be read yet stays here until it can. */
+/** JsonField is a value as JSON. What cannot be read yet is kept beside the draft until it
+ * can. */
 export function JsonField({
 	label,
 	value,
 	onChange,
+	path,
+	step,
 }: {
 	label: string;
 	value: unknown;
 	onChange: (value: unknown) => void;
+	/** Where the value stands in the workflow, or in a step. */
+	path: string;
+	step?: string;
 }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
-	const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
-	const [text, setText] = useState<string | null>(null);
-	const [error, setError] = useState("");
+	const workflow = useEditor((s) => s.id);
+	const { text, wrong, write, settle } = useJSON(value, onChange, path, unreadOf(workflow, step));
 	return (
-		<Field label={label} error={error}>
+		<Field label={label} error={wrong && t("Not saved: this is not JSON yet ({why}).", { why: wrong })}>
 			<TextArea
 				rows={3}
 				readOnly={readOnly}
-				value={text ?? shown}
-				onChange={(event) => {
-					const raw = event.target.value;
-					setText(raw);
-					try {
-						onChange(raw.trim() ? JSON.parse(raw) : undefined);
-						setError("");
-					} catch (error) {
-						setError(t("Not saved: this is not JSON yet ({why}).", { why: whyNoJSON(error) }));
-					}
-				}}
-				onBlur={() => !error && setText(null)}
+				value={text}
+				onChange={(event) => write(event.target.value)}
+				onBlur={settle}
 				className="font-mono text-[12.5px]"
 			/>
 		</Field>

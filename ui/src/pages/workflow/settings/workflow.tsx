@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { t } from "@/lang";
+import { readNumber, t } from "@/lang";
 import { aroundWord, workflowTypes } from "@/lang/terms";
 import { ClientNames, useClients } from "@/pages/workflows/around";
 import { Cap, Field, Input, TextArea } from "@/ui";
@@ -10,6 +10,9 @@ import { Body, Choice, JsonField, set, Wrong } from "./parts";
 
 // Where the server reports problems of match.when.
 const matchWhen = "match.when";
+
+// What match.tools names, if it is no tools.
+const named: Record<string, string> = { "prompts/get": /* t */ "Prompts", "resources/read": /* t */ "Resources" };
 
 export function WorkflowSettings() {
 	const draft = useEditor((s) => s.draft);
@@ -66,11 +69,11 @@ export function WorkflowSettings() {
 							options={Object.fromEntries(workflowTypes.map((type) => [type, aroundWord(type)]))}
 						/>
 					</Field>
-					<Field label={t("Tools")}>
+					<Field label={t(named[draft.workflowType] ?? "Tools")}>
 						<Patterns
 							value={match.tools ?? []}
 							onChange={(value) => putMatch("tools", value)}
-							placeholder={t("all, or github__*")}
+							placeholder={named[draft.workflowType] ? t("all") : t("all, or github__*")}
 						/>
 					</Field>
 					<Field label={t("Servers")}>
@@ -125,11 +128,37 @@ export function WorkflowSettings() {
 				</Field>
 				<JsonField
 					label={t("Variables (vars) as JSON")}
+					path="vars"
 					value={draft.vars}
 					onChange={(vars) => put({ vars: vars as Record<string, unknown> | undefined }, "vars")}
 				/>
+				<div className="grid grid-cols-2 gap-3">
+					<Field label={t("Largest call and answer for scripts (KB)")}>
+						<Input
+							data-payload
+							inputMode="numeric"
+							readOnly={readOnly}
+							placeholder="1024"
+							value={String(draft.limits?.payloadKB ?? "")}
+							onChange={(event) => {
+								const limits = set(draft.limits ?? {}, "payloadKB", readNumber(event.target.value));
+								put({ limits: Object.keys(limits).length > 0 ? limits : undefined }, "payloadKB");
+							}}
+						/>
+					</Field>
+					<Field label={t("Order")} hint={t("The lowest sees a call first and its answer last.")}>
+						<Input
+							inputMode="numeric"
+							readOnly={readOnly}
+							placeholder="0"
+							value={String(draft.order ?? "")}
+							onChange={(event) => put({ order: readNumber(event.target.value) as number | undefined }, "order")}
+						/>
+					</Field>
+				</div>
 				<JsonField
 					label={t("Limits as JSON")}
+					path="limits"
 					value={draft.limits}
 					onChange={(limits) => put({ limits: limits as Record<string, unknown> | undefined }, "limits")}
 				/>
