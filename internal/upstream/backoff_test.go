@@ -7,7 +7,7 @@ import (
 
 // Doubling with jitter to 30 s, and from the beginning again after a minute of
 // health, but not after a slow start that came to nothing.
-func TestPace(t *testing.T) {
+func TestRestartBackoff(t *testing.T) {
 	t.Parallel()
 	within := func(got, about time.Duration) {
 		t.Helper()
