@@ -10,6 +10,8 @@ export default {
 	Copy: "コピー",
 	Clear: "クリア",
 	Close: "閉じる",
+	"Discard what you have written?": "入力した内容を破棄しますか？",
+	"Go on writing": "編集を続ける",
 	Cancel: "キャンセル",
 	Undo: "元に戻す",
 	"It takes no arguments.": "引数はありません。",

@@ -1,10 +1,18 @@
 import * as RadixMenu from "@radix-ui/react-dropdown-menu";
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { createPortal } from "react-dom";
 import { create } from "zustand";
 import { t } from "../lang";
-import { Button, cx, messageOf } from "./basics";
+import { Button, composing, cx, messageOf } from "./basics";
+
+/** useChanged tells whether what was written differs from what was there first, for Dialog's
+ * unsaved. */
+export function useChanged(value: unknown): boolean {
+	const now = JSON.stringify(value);
+	const [first] = useState(now);
+	return now !== first;
+}
 
 /** Dialog is a window above the page. The browser's own dialog traps the focus, closes
  * on Escape and needs no inline style, which the content security policy forbids. */
@@ -15,6 +23,7 @@ export function Dialog({
 	actions,
 	size = "normal",
 	side,
+	unsaved = false,
 }: {
 	title: string;
 	onClose: () => void;
@@ -23,8 +32,12 @@ export function Dialog({
 	size?: "normal" | "wide";
 	/** At the right edge, as tall as the window. */
 	side?: boolean;
+	/** Something was written that closing loses: Escape, a click beside it and × ask first. */
+	unsaved?: boolean;
 }) {
 	const ref = useRef<HTMLDialogElement>(null);
+	const [asking, ask] = useState(false);
+	const close = () => (unsaved ? ask(true) : onClose());
 	const id = useId();
 	useEffect(() => {
 		const dialog = ref.current;
@@ -36,18 +49,24 @@ export function Dialog({
 		if (first instanceof HTMLElement) first.focus();
 	}, []);
 	return (
-		// biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes it, by the browser
 		<dialog
 			ref={ref}
 			tabIndex={-1}
 			aria-labelledby={id}
 			onClose={onClose}
+			onKeyDown={(event) => {
+				// Browsers close a dialog at the second Escape, whatever its page says of it.
+				if (event.key === "Escape" && unsaved && !composing(event)) {
+					event.preventDefault();
+					ask(!asking);
+				}
+			}}
 			onCancel={(event) => {
 				if (event.target !== event.currentTarget) return;
 				event.preventDefault();
-				onClose();
+				close();
 			}}
-			onClick={(event) => event.target === event.currentTarget && onClose()}
+			onClick={(event) => event.target === event.currentTarget && close()}
 			className={cx(
 				"w-[calc(100vw-24px)] border border-line bg-surface shadow-card outline-none",
 				side
@@ -60,15 +79,28 @@ export function Dialog({
 					<h2 id={id} className="line text-base">
 						{title}
 					</h2>
-					<Button look="quiet" size="icon" aria-label={t("Close")} onClick={onClose}>
+					<Button look="quiet" size="icon" aria-label={t("Close")} onClick={close}>
 						<X />
 					</Button>
 				</header>
 				<div className="min-h-0 flex-1 overflow-auto p-5">{children}</div>
-				{actions && (
-					<footer className="flex shrink-0 flex-wrap justify-end gap-2 border-line border-t px-5 py-3">
-						{actions}
+				{asking ? (
+					<footer
+						role="alert"
+						className="flex shrink-0 flex-wrap items-center justify-end gap-2 border-line border-t bg-warn-soft px-5 py-3"
+					>
+						<span className="flex-1 text-warn">{t("Discard what you have written?")}</span>
+						<Button look="danger" onClick={onClose}>
+							{t("Discard the changes")}
+						</Button>
+						<Button onClick={() => ask(false)}>{t("Go on writing")}</Button>
 					</footer>
+				) : (
+					actions && (
+						<footer className="flex shrink-0 flex-wrap justify-end gap-2 border-line border-t px-5 py-3">
+							{actions}
+						</footer>
+					)
 				)}
 			</div>
 		</dialog>

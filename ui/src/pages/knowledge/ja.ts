@@ -54,8 +54,6 @@ export default {
 	"There is no text yet.": "本文はまだありません。",
 	"Write one": "入力する",
 	Relations: "関連",
-	"Discard what you have written?": "入力した内容を破棄しますか？",
-	"Go on writing": "編集を続ける",
 	"Somebody has changed this since you began. Saving writes over the fields that you have changed.":
 		"編集中に、ほかの人がこの項目を変更しました。保存すると、自分が変更した欄が上書きされます。",
 	"Saved.": "保存しました。",

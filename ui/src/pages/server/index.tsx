@@ -91,8 +91,9 @@ export default function Server() {
 				const { tone, word } = stateOf(one);
 				const own = one.source !== "built-in";
 				const off = one.state === "disabled";
-				// A problem is told once: what a trial says is newer.
+				// A problem is told once: what a trial says is newer. The doctor also says what to do.
 				const tried = trial.since !== undefined || trial.error !== undefined || trial.result !== undefined;
+				const trouble = !tried && <Trouble server={one} />;
 				return (
 					<Page
 						title={one.name}
@@ -164,17 +165,16 @@ export default function Server() {
 							<About server={one} />
 						</div>
 						<Tried trial={trial} className="mb-4" />
-						{!tried &&
-							(admin ? (
-								<Findings
-									about={`server/${one.name}`}
-									instead={<Trouble server={one} />}
-									whole={one.state === "starting" ? undefined : one.problem}
-									onChange={() => ask("change")}
-								/>
-							) : (
-								<Trouble server={one} />
-							))}
+						{admin && !trial.result?.success ? (
+							<Findings
+								about={`server/${one.name}`}
+								instead={trouble}
+								whole={one.state === "starting" ? undefined : one.problem}
+								onChange={() => ask("change")}
+							/>
+						) : (
+							trouble
+						)}
 						<Tabs<Part>
 							label={t("About the server")}
 							className="mb-4"

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { api, query, refresh, type S } from "@/api/client";
 import { list, sentences, t, tn } from "@/lang";
-import { Button, Dialog, Field, Input, messageOf, Problem, Select, say, Tabs, TextArea } from "@/ui";
+import { Button, Dialog, Field, Input, messageOf, Problem, Select, say, Tabs, TextArea, useChanged } from "@/ui";
 import { Tried, useTrial, useTrials } from "./try";
 
 type Pair = { name: string; value: string };
@@ -41,6 +41,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	const ready =
 		draft.name.trim() !== "" && !unclosed && (draft.kind === "url" ? draft.url.trim() : draft.line.trim()) !== "";
 	const failure = add.error ?? change.error;
+	const unsaved = useChanged([draft, json]);
 	const [outcome, setOutcome] = useState<{ added: string[]; refused: Map<string, string> }>();
 	const pasted = (read.data?.servers ?? [])
 		.filter(({ name }) => !outcome || outcome.refused.has(name))
@@ -106,6 +107,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 			title={server ? t("Change {name}", { name: server.name }) : t("Add a server")}
 			onClose={onClose}
 			size="wide"
+			unsaved={unsaved}
 			actions={
 				way === "form" ? (
 					<>

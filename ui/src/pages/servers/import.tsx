@@ -15,6 +15,10 @@ export function ImportServers({ onClose }: { onClose: () => void }) {
 	);
 }
 
+/** whatRuns is the address or the command line of a server. */
+const whatRuns = (server: S["ImportServer"]): string =>
+	server.url ?? [server.command, ...(server.args ?? [])].join(" ");
+
 /** Renamed tells why a server gets another name than it has in its client's file. */
 function Renamed({ server, servers }: { server: S["ImportServer"]; servers: S["ImportServer"][] }) {
 	const origin = server.origins.find((one) => one.name !== server.name);
@@ -23,9 +27,14 @@ function Renamed({ server, servers }: { server: S["ImportServer"]; servers: S["I
 	const other = servers.find((one) => one.name === origin.name);
 	return (
 		<span className="block text-muted text-sm">
-			{other
-				? t("{client} calls it {name}, which is the name of another server: that runs something else.", values)
-				: t("{client} calls it {name}.", values)}
+			{!other
+				? t("{client} calls it {name}.", values)
+				: whatRuns(other) === whatRuns(server)
+					? t(
+							"{client} calls it {name}, which is the name of another server: that has other variables, headers or folders.",
+							values,
+						)
+					: t("{client} calls it {name}, which is the name of another server: that runs something else.", values)}
 		</span>
 	);
 }
@@ -98,9 +107,7 @@ function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () 
 										</Chip>
 									) : null}
 								</span>
-								<code className="mt-0.5 block break-all text-muted">
-									{server.url ?? [server.command, ...(server.args ?? [])].join(" ")}
-								</code>
+								<code className="mt-0.5 block break-all text-muted">{whatRuns(server)}</code>
 								<Renamed server={server} servers={plan.servers} />
 								{server.variables?.some((v) => v.caution) && (
 									<span className="text-warn">

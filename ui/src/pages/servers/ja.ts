@@ -1,4 +1,6 @@
 export default {
+	"{client} calls it {name}, which is the name of another server: that has other variables, headers or folders.":
+		"{client} では「{name}」という名前ですが、変数、ヘッダー、またはフォルダーの異なる別のサーバーと重なるため、名前を変えて取り込みます。",
 	"{client} calls it {name}, which is the name of another server: that runs something else.":
 		"{client} では「{name}」という名前ですが、内容の異なる別のサーバーと重なるため、名前を変えて取り込みます。",
 	"{client} calls it {name}.": "{client} では「{name}」という名前です。",

@@ -10,6 +10,7 @@ export default {
 	Smaller: "縮小",
 	Larger: "拡大",
 	"New workflow": "新しいワークフロー",
+	"the server answers": "サーバーが応答します",
 	Script: "スクリプト",
 	"JavaScript that changes, answers or refuses the call": "JavaScript で、呼び出しの変更・応答・拒否を行います",
 	Condition: "条件",

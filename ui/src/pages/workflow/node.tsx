@@ -77,8 +77,9 @@ function kindText(node: Node): string {
 	if (hookOf(node).template) return t("from a template");
 	if (node.type === "tool" && node.data?.tool) return String(node.data.tool);
 	if (node.data?.message) return String(node.data.message);
+	if (node.type === "mcp-call") return t("the server answers");
 	const kind = t(kindOf(node).name);
-	return kind === nameOf(node) ? "" : kind;
+	return kind === nameOf(node) ? t(kindOf(node).about) : kind;
 }
 
 /** toneOf is the colour of what a node did. */

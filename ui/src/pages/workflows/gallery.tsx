@@ -3,7 +3,7 @@ import { useState } from "react";
 import { api, query, refresh, type S } from "@/api/client";
 import { between, list, sentences, t, tn } from "@/lang";
 import { aroundWord } from "@/lang/terms";
-import { Button, Dialog, Field, Input, Loaded, messageOf, say } from "@/ui";
+import { Button, Dialog, Field, Input, Loaded, messageOf, say, useChanged } from "@/ui";
 import { blank, fieldErrors, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
 import { useClients } from "./around";
 
@@ -76,6 +76,7 @@ function Use({
 		Object.entries(errors).map(([field, text]) => [field.replace(/^match\./, ""), text] as const),
 	);
 	const around = useShowWrong(use.error);
+	const unsaved = useChanged([params, match, name]);
 	// The list that this stands in may take its place as soon as there is a workflow, before
 	// the answer is there; so what follows is no callback of the mutation.
 	const make = async () => {
@@ -100,6 +101,7 @@ function Use({
 			title={template.title}
 			onClose={onClose}
 			size="wide"
+			unsaved={unsaved}
 			actions={
 				<>
 					{use.error && (
