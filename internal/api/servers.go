@@ -79,7 +79,8 @@ func (a *API) findingOf(f catalog.Finding) client.Finding {
 }
 
 // servers returns all configured servers, or the one with the given name, with
-// their current state; with details, all that an administrator may see of each.
+// their current state; with details, all that an administrator may see of each. A
+// server that has tools, none of which the caller sees, is left out.
 func (a *API) servers(id gateway.Identity, name string, details bool) []client.Server {
 	if a.opt.CatchUp != nil {
 		a.opt.CatchUp()
@@ -90,13 +91,18 @@ func (a *API) servers(id gateway.Identity, name string, details bool) []client.S
 		running[s.Name()] = s
 	}
 	seen := seenOf(a.seen(id), name)
+	all := seen
+	if !id.Admin {
+		all = seenOf(house.SnapshotOf(gateway.View{}), name)
+	}
+	hidden := func(name string) bool { return all.tools[name] > 0 && seen.tools[name] == 0 }
 	var places func(name string) string
 	if id.Admin && details {
 		places = a.opt.Servers.Places()
 	}
 	list := []client.Server{}
 	for _, each := range house.Declared() {
-		if name != "" && each.Name != name {
+		if name != "" && each.Name != name || hidden(each.Name) {
 			continue
 		}
 		one := client.Server{Name: each.Name, State: client.StateDisabled}
@@ -106,7 +112,7 @@ func (a *API) servers(id gateway.Identity, name string, details bool) []client.S
 		list = append(list, a.declaredAs(one, each, id, places))
 	}
 	for _, s := range house.BuiltIn() {
-		if name == "" || name == s.Name() {
+		if (name == "" || name == s.Name()) && !hidden(s.Name()) {
 			list = append(list, a.builtIn(s, seen, id))
 		}
 	}
@@ -248,7 +254,11 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; did you mean %q?", gateway.Short(name), near))
 		return
 	}
-	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name)))
+	a.fail(w, noServer(name))
+}
+
+func noServer(name string) error {
+	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name))
 }
 
 // reload reloads the configuration.
@@ -269,6 +279,10 @@ func (a *API) getServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 			encode(w, http.StatusOK, found[0])
 			return
 		}
+	}
+	if !id.Admin { // nothing is said about servers that the caller does not see
+		a.fail(w, noServer(name))
+		return
 	}
 	a.noSuchServer(w, name)
 }

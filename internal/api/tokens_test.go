@@ -74,6 +74,10 @@ func TestATokenIsLimited(t *testing.T) {
 	if got := d.send("GET", "/v1/tools", "", notes...); strings.Contains(got.body, "fault__") {
 		t.Errorf("the list has tools of another server: %s", got.body)
 	}
+	if got := d.send("GET", "/v1/servers", "", notes...); !strings.Contains(got.body, `"kb"`) || strings.Contains(got.body, "fault") {
+		t.Errorf("the servers of a limited token: %s", got.body)
+	}
+	expect("a server that is hidden from it", d.send("GET", "/v1/servers/fault", "", notes...), 404, "there is no server")
 	expect("the list", d.send("GET", "/v1/tokens", ""), 200, `"limit":{"servers":["kb"]}`)
 	expect("another client", d.send("POST", "/v1/tools/call", call, add(`{"name":"free"}`)...), 200, `"a"`)
 

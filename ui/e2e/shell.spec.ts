@@ -97,23 +97,32 @@ test.describe("an address that leads nowhere", () => {
 	});
 });
 
-test.describe("without the rights of an administrator", () => {
-	// The frame asks for what only administrators see.
-	test.use({ provoked: /^403 GET / });
-	test("somebody who is no administrator is offered what they may do", async ({ page, genkan }) => {
-		const { token } = await genkan.rest<{ token: string }>("POST", "/v1/tokens", { name: "guest" });
-		await page.goto(genkan.ui);
-		await page.getByRole("button", { name: "日本語" }).click();
-		await expect(page.getByRole("heading", { name: "サインイン" })).toBeVisible();
-		await page.getByRole("button", { name: "English" }).click();
-		await page.getByLabel("Or sign in with a token").fill(token);
-		await page.getByRole("button", { name: "Sign in" }).click();
-		await expect(page.getByText("No call of yours yet.")).toBeVisible();
-		await expect(page.getByRole("link", { name: "Connect a client" })).toHaveCount(0);
-		await page.getByRole("button", { name: "Help and language" }).click();
-		await expect(page.getByRole("menuitem", { name: "Keys" })).toBeVisible();
-		await expect(page.getByRole("menuitem", { name: "Getting started" })).toHaveCount(0);
+test("somebody who is no administrator is offered what they may do", async ({ page, genkan }) => {
+	await genkan.ready();
+	const { token } = await genkan.rest<{ token: string }>("POST", "/v1/tokens", {
+		name: "guest",
+		limit: { servers: ["files"] },
 	});
+	await page.goto(genkan.ui);
+	await page.getByRole("button", { name: "日本語" }).click();
+	await expect(page.getByRole("heading", { name: "サインイン" })).toBeVisible();
+	await page.getByRole("button", { name: "English" }).click();
+	await page.getByLabel("Or sign in with a token").fill(token);
+	await page.getByRole("button", { name: "Sign in" }).click();
+	await expect(page.getByText("No call of yours yet.")).toBeVisible();
+	await expect(page.getByRole("link", { name: "Connect a client" })).toHaveCount(0);
+	await page.getByRole("button", { name: "Help and language" }).click();
+	await expect(page.getByRole("menuitem", { name: "Keys" })).toBeVisible();
+	await expect(page.getByRole("menuitem", { name: "Getting started" })).toHaveCount(0);
+	await page.keyboard.press("Escape");
+
+	const pages = page.getByRole("navigation", { name: "Pages" }).getByRole("link");
+	await expect(pages).toContainText(["Calls", "Tools", "Servers", "Clients", "Charts", "Settings"]);
+	await expect(pages).toHaveCount(6);
+	await page.goto(`${genkan.ui}servers`);
+	await expect(page.getByText("1 server, 1 up")).toBeVisible();
+	await page.goto(`${genkan.ui}knowledge`);
+	await expect(page.getByText("This token may not use the knowledge base.")).toBeVisible();
 });
 
 test("the key beside the search stays in its box, in both languages", async ({ signedIn: page, genkan }) => {

@@ -14,7 +14,7 @@ import {
 	Sun,
 	WifiOff,
 } from "lucide-react";
-import { Component, createContext, type ReactNode, Suspense, use, useState } from "react";
+import { Component, type ReactNode, Suspense, useState } from "react";
 import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
 import { base, drawn, queries, query, root } from "../api/client";
 import { useConnected } from "../api/events";
@@ -24,16 +24,12 @@ import { Button, Chip, complain, cx, Dialog, Dot, Empty, Kbd, LinkButton, Loadin
 import { beforeLeaving, Leaving } from "../ui/leave";
 import { useKeys } from "./keys";
 import { Mark } from "./mark";
-import { places, useServerTone } from "./nav";
+import { places, usePlaces, useServerTone } from "./nav";
 import { pages } from "./pages";
 import { Palette } from "./palette";
+import { SessionContext, useApprovals, useSession, useWorkflows } from "./session";
 import { useSwitch } from "./switch";
 import { chooseTheme, useTheme } from "./theme";
-
-const SessionContext = createContext<Session | null>(null);
-
-/** useSession is who is signed in. */
-export const useSession = (): Session => use(SessionContext)!;
 
 /** App is the frame around every page. */
 export function App({ session }: { session: Session }) {
@@ -160,8 +156,8 @@ function Brand() {
 function Nav({ path }: { path: string }) {
 	const tone = useServerTone();
 	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 1, enabled: true } } });
-	const workflows = query.useQuery("get", "/v1/workflows");
-	const approvals = query.useQuery("get", "/v1/approvals");
+	const workflows = useWorkflows();
+	const approvals = useApprovals();
 	const waiting = approvals.data?.approvals.length ?? 0;
 	const counts: Record<string, ReactNode> = {
 		"/tools": tools.data && number(tools.data.pagination.total),
@@ -170,7 +166,7 @@ function Nav({ path }: { path: string }) {
 	};
 	return (
 		<nav aria-label={t("Pages")} className="flex flex-col gap-1">
-			{places().map(({ href, title, icon: Icon }) => {
+			{usePlaces().map(({ href, title, icon: Icon }) => {
 				const on = path === href || path.startsWith(`${href}/`);
 				return (
 					<Link
@@ -259,7 +255,7 @@ function Foot({ onKeys }: { onKeys: () => void }) {
 
 /** Waits leads to the calls that wait for a person, where no sidebar does. */
 function Waits() {
-	const waiting = query.useQuery("get", "/v1/approvals").data?.approvals.length ?? 0;
+	const waiting = useApprovals().data?.approvals.length ?? 0;
 	if (waiting === 0) return null;
 	return (
 		<Link
@@ -289,8 +285,7 @@ function Offline() {
 
 /** AllOff says that no workflow runs, wherever a person looks. */
 function AllOff() {
-	const { admin } = useSession();
-	const { data } = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	const { data } = useWorkflows();
 	const { turn, busy } = useSwitch(data?.workflows);
 	if (!data?.off) return null;
 	return (

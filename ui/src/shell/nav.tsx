@@ -2,6 +2,7 @@ import { BookOpen, Gauge, ListTree, type LucideIcon, Plug, Server, Settings, Use
 import { query } from "../api/client";
 import { list, t } from "../lang";
 import type { Tone } from "../ui";
+import { useSession } from "./session";
 
 export type Place = { href: string; title: string; icon: LucideIcon; key: string; words: string };
 
@@ -24,6 +25,21 @@ export const places = (): Place[] => [
 	{ href: "/charts", title: t("Charts"), icon: Gauge, key: "h", words: "statistics ぐらふ" },
 	{ href: "/settings", title: t("Settings"), icon: Settings, key: ",", words: "せってい" },
 ];
+
+/** usePlaces are the pages that whoever is signed in has something to see on. */
+export function usePlaces(): Place[] {
+	const { admin } = useSession();
+	const knowledge = useHasKnowledge();
+	return places().filter(
+		({ href }) => (href !== "/workflows" || admin) && (href !== "/knowledge" || admin || knowledge !== false),
+	);
+}
+
+/** useHasKnowledge tells whether whoever is signed in may use the knowledge base, once that
+ * is known. */
+export function useHasKnowledge(): boolean | undefined {
+	return query.useQuery("get", "/v1/servers").data?.servers.some(({ name }) => name === "kb");
+}
 
 /** settings are the parts of the settings, and the words by which they are found. */
 export const settings = (): { href: string; title: string; words: string }[] => [

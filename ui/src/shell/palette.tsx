@@ -3,7 +3,8 @@ import { useLocation } from "wouter";
 import { drawn, query } from "../api/client";
 import { t } from "../lang";
 import { composing, cx, Dialog, Input } from "../ui";
-import { places, settings } from "./nav";
+import { settings, usePlaces } from "./nav";
+import { useWorkflows } from "./session";
 
 type Entry = { title: string; kind: string; href: string; words?: string };
 
@@ -16,7 +17,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	const current = useRef<HTMLButtonElement>(null);
 	const wanted = useDeferredValue(text.trim());
 	const servers = query.useQuery("get", "/v1/servers");
-	const workflows = query.useQuery("get", "/v1/workflows");
+	const workflows = useWorkflows();
+	const pages = usePlaces();
 	const tools = query.useQuery(
 		"post",
 		"/v1/tools/search",
@@ -26,7 +28,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	const contains = (title: string, words = "") => `${title} ${words}`.toLowerCase().includes(wanted.toLowerCase());
 	const entries = (
 		[
-			...places().map((place) => ({ title: place.title, kind: t("Page"), href: place.href, words: place.words })),
+			...pages.map((place) => ({ title: place.title, kind: t("Page"), href: place.href, words: place.words })),
 			...(wanted ? settings() : []).map((one) => ({ ...one, kind: t("Setting") })),
 			...(servers.data?.servers ?? []).map(({ name }) => ({
 				title: name,

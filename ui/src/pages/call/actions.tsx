@@ -4,6 +4,7 @@ import { useLocation } from "wouter";
 import { api, base, drawn, query, type S } from "@/api/client";
 import { t, took } from "@/lang";
 import { useKeys } from "@/shell/keys";
+import { useWorkflows } from "@/shell/session";
 import { Button, Card, Confirm, complain, Dialog, Json, Menu, say } from "@/ui";
 import Result from "@/ui/result";
 import { listQuery, readFilters } from "../calls/filters";
@@ -213,7 +214,7 @@ export function RunAgain({ call }: { call: Details }) {
 /** Replay opens a workflow with this call as its sample. */
 export function Replay({ call }: { call: Details }) {
 	const [, go] = useLocation();
-	const { data } = query.useQuery("get", "/v1/workflows");
+	const { data } = useWorkflows();
 	const kept = call.bodies === "kept" && !call.request?.cut && !call.response?.cut;
 	const fitting = drawn(data).filter((workflow) => workflow.workflowType === call.method);
 	const why = kept ? undefined : t("What was sent and received is not kept whole, so it cannot be replayed.");

@@ -5,7 +5,7 @@ import { query, type S } from "@/api/client";
 import { useEvents } from "@/api/events";
 import { between, clock, list, number, t, took, whole } from "@/lang";
 import { term } from "@/lang/terms";
-import { useSession } from "@/shell/app";
+import { useApprovals } from "@/shell/session";
 import { Cap, Card, Chip, CopyButton, Dot, Json, Loaded, Page, Rich, Spinner, Tabs } from "@/ui";
 import { Find } from "@/ui/find";
 import { Approval } from "../calls/approvals";
@@ -44,8 +44,7 @@ export default function Call({ params }: { params: { id: string } }) {
 }
 
 function useApproval(id: string): S["Approval"] | undefined {
-	const { admin } = useSession();
-	const { data } = query.useQuery("get", "/v1/approvals", {}, { enabled: admin });
+	const { data } = useApprovals();
 	return data?.approvals.find((approval) => approval.call === id);
 }
 

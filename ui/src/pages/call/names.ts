@@ -1,12 +1,11 @@
 import { useQueries } from "@tanstack/react-query";
 import { query, type S } from "@/api/client";
-import { useSession } from "@/shell/app";
+import { useWorkflows } from "@/shell/session";
 import { type Definition, nameOf, nodeOf } from "../workflow/definition";
 
 /** useStepName finds what the editor calls a step of a workflow that ran around a call. */
 export function useStepName(call: S["CallDetails"]): (trace: S["WorkflowTrace"], step: S["WorkflowStep"]) => string {
-	const { admin } = useSession();
-	const { data } = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	const { data } = useWorkflows();
 	const traces = (call.workflows ?? []).filter((trace) => data?.workflows.some((one) => one.id === trace.workflow));
 	const keyOf = (trace: S["WorkflowTrace"]) => `${trace.workflow} ${trace.version}`;
 	const asked = [...new Map(traces.map((trace) => [keyOf(trace), trace])).values()];

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { useConnected } from "@/api/events";
 import { between, t } from "@/lang";
+import { useApprovals } from "@/shell/session";
 import { Button, Card, complain, Dot, JsonText, Rich, say } from "@/ui";
 import { clientName, toolName, useWorkflowName } from "./words";
 
@@ -9,7 +10,7 @@ import { clientName, toolName, useWorkflowName } from "./words";
 export function Approvals({ waiting }: { waiting: boolean }) {
 	// Events tell when one is opened or closed. Without them the page looks itself.
 	const connected = useConnected();
-	const { data } = query.useQuery("get", "/v1/approvals", {}, { refetchInterval: connected ? false : 3000 });
+	const { data } = useApprovals({ refetchInterval: connected ? false : 3000 });
 	const ref = useRef<HTMLElement>(null);
 	const some = (data?.approvals.length ?? 0) > 0;
 	useEffect(() => {

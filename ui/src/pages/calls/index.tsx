@@ -17,7 +17,7 @@ import { useLocation } from "wouter";
 import { api, query, type S } from "@/api/client";
 import { useConnected } from "@/api/events";
 import { brief, number, t, tn, took, whole } from "@/lang";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import {
 	Button,
 	Chip,

@@ -2,7 +2,7 @@ import { Check } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { api, query, refresh, type S } from "@/api/client";
 import { both, list, sentences, t, tn } from "@/lang";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import { Button, Card, CopyButton, complain, cx, Dialog, LinkButton, Problem, Spinner, say } from "@/ui";
 import type { Call } from "./rows";
 import { ownServers } from "./words";

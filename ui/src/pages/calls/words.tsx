@@ -1,9 +1,9 @@
 import { Workflow } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import { query, type S } from "@/api/client";
+import type { S } from "@/api/client";
 import { number, t, tn, took } from "@/lang";
 import { term } from "@/lang/terms";
-import { useSession } from "@/shell/app";
+import { useApprovals, useWorkflows } from "@/shell/session";
 import { cx, Dot, Spinner, type Tone } from "@/ui";
 
 /** clientName is what people call a client. */
@@ -58,8 +58,7 @@ export function toolName({ server, tool, method }: { server?: string; tool?: str
 
 /** useWorkflowName finds what people call a workflow. */
 export function useWorkflowName(): (id: string) => string {
-	const { admin } = useSession();
-	const { data } = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	const { data } = useWorkflows();
 	return (id) => data?.workflows.find((workflow) => workflow.id === id)?.name || id;
 }
 
@@ -88,7 +87,7 @@ export const outcomeTone = (outcome?: string): Tone =>
 
 /** useWaiting are the ids of the calls that wait for a person. */
 export function useWaiting(): ReadonlySet<string | undefined> {
-	const { data } = query.useQuery("get", "/v1/approvals");
+	const { data } = useApprovals();
 	return useMemo(() => new Set(data?.approvals.map((approval) => approval.call)), [data]);
 }
 

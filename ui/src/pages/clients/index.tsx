@@ -2,7 +2,7 @@ import { KeyRound, Plug, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { query, refresh, root, type S } from "@/api/client";
 import { between, list, number, quoted, sentences, t, tn } from "@/lang";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import { Button, Card, Chip, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet, say } from "@/ui";
 import { Connect, HasKnowledge } from "./connect";
 import { Tokens } from "./tokens";

@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { BookOpen, Plus, SearchX } from "lucide-react";
+import { Ban, BookOpen, Plus, SearchX } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api, query, type S } from "@/api/client";
@@ -7,7 +7,8 @@ import { useEvents } from "@/api/events";
 import { ago, t, tn, whole } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
-import { useSession } from "@/shell/app";
+import { useHasKnowledge } from "@/shell/nav";
+import { useSession } from "@/shell/session";
 import {
 	Button,
 	Card,
@@ -55,6 +56,18 @@ export default function Knowledge() {
 		const call = data as { server?: string; tool?: string } | undefined;
 		if (name === "call.ended" && call?.server === "kb" && call.tool && !reads.test(call.tool)) again();
 	});
+	const { admin } = useSession();
+	const has = useHasKnowledge();
+	if (!admin && !has)
+		return (
+			<Page title={t("Knowledge")}>
+				{has === undefined ? (
+					<Loading />
+				) : (
+					<Empty icon={<Ban />} title={t("This token may not use the knowledge base.")} />
+				)}
+			</Page>
+		);
 	const make = () => {
 		startNew();
 		go("/knowledge/new");

@@ -1,5 +1,5 @@
 import { query } from "@/api/client";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 
 /** useKnowledge is how the knowledge base is as a whole, which administrators see. */
 export function useKnowledge() {

@@ -9,7 +9,7 @@ import { Findings } from "@/pages/servers/findings";
 import { moves, runs, stateOf } from "@/pages/servers/state";
 import { Tried, useTrial } from "@/pages/servers/try";
 import { useAddress } from "@/shell/address";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import {
 	Button,
 	Cap,

@@ -4,7 +4,7 @@ import { useLocation } from "wouter";
 import { query, type S } from "@/api/client";
 import { ago, number, t, tn, whole } from "@/lang";
 import { useAddress } from "@/shell/address";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import { Button, type Column, Dot, Empty, List, Loaded, Page, SearchBox, Toggle } from "@/ui";
 import { serversWord } from "../calls/words";
 import { AddServer } from "./add";

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { queries, query, refresh } from "@/api/client";
 import type { paths } from "@/api/schema";
 import { t } from "@/lang";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import { Button, Card, Problem, say } from "@/ui";
 
 type Values = Record<string, unknown>;

@@ -2,7 +2,7 @@ import { ExternalLink, LogOut } from "lucide-react";
 import { query, root } from "@/api/client";
 import { signOut } from "@/api/session";
 import { chooseLang, currentLang, type Lang, t } from "@/lang";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import { chooseTheme, type Theme, useTheme } from "@/shell/theme";
 import { Button, Card, Chip, complain, Problem, Select } from "@/ui";
 import { Browsers } from "./browsers";

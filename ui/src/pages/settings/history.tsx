@@ -1,6 +1,6 @@
 import { query, type S } from "@/api/client";
 import { clock, list, readNumber, t, tn } from "@/lang";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import { Dot, Input, LinkButton, Loaded, Problem, Select } from "@/ui";
 import { objectOf, Setting, SettingForm, useDraft, useSettings } from "./file";
 import { Facts, Section } from "./parts";

@@ -2,7 +2,7 @@ import { KeyRound } from "lucide-react";
 import type { ReactNode } from "react";
 import { useLocation, useParams } from "wouter";
 import { t } from "@/lang";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import { Empty, LinkButton, Page, Tabs } from "@/ui";
 import { Backup } from "./backup";
 import { Connected } from "./connected";

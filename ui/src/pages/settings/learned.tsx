@@ -2,7 +2,7 @@ import { GraduationCap } from "lucide-react";
 import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { ago, number, t, tn, whole } from "@/lang";
-import { useSession } from "@/shell/app";
+import { useSession } from "@/shell/session";
 import { Button, Card, type Column, Confirm, complain, Empty, List, Loaded, Snippet, say } from "@/ui";
 import { Section } from "./parts";
 

@@ -6,8 +6,8 @@ import { t, took } from "@/lang";
 import { Approval } from "@/pages/calls/approvals";
 import { Around } from "@/pages/workflows/around";
 import { useAddress } from "@/shell/address";
-import { useSession } from "@/shell/app";
 import { useKeys } from "@/shell/keys";
+import { useApprovals, useSession } from "@/shell/session";
 import {
 	Button,
 	Cap,
@@ -162,7 +162,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 	const [form, setForm] = useState(0);
 	const [asking, ask] = useState(false);
 	const [raw, setRaw] = useState(false);
-	const { admin, client } = useSession();
+	const { client } = useSession();
 	const check = query.useMutation("post", "/v1/tools/{name}/validate");
 	const call = query.useMutation("post", "/v1/tools/call");
 	const busy = check.isPending || call.isPending;
@@ -204,7 +204,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 		setForm(form + 1);
 	};
 	// A workflow may ask a person before the call.
-	const approvals = query.useQuery("get", "/v1/approvals", {}, { enabled: admin && call.isPending });
+	const approvals = useApprovals({ enabled: call.isPending });
 	const waiting = (approvals.data?.approvals ?? []).filter((one) => one.tool === tool.name && one.client === client);
 	const error = check.error ?? call.error;
 	const problem = error instanceof Failure ? error : undefined;

@@ -1,6 +1,7 @@
 import { AlertTriangle, ChevronDown, Download, FileUp, OctagonX, Trash2 } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
+import { useWorkflows } from "@/shell/session";
 import { api, query, refresh, type S } from "../../api/client";
 import { list, minute, sentences, t, tn } from "../../lang";
 import { Button, Chip, complain, Dot, Menu, say } from "../../ui";
@@ -197,7 +198,7 @@ function Conflict() {
 
 function Running() {
 	const info = useEditor((s) => s.info);
-	const all = query.useQuery("get", "/v1/workflows");
+	const all = useWorkflows();
 	if (!info || info.state === "draft") return null; // the other chip says so
 	const { tone } = stateOf({ ...info, problemCount: 0 }, all.data?.off);
 	const version = info.runningVersion!;

@@ -1,6 +1,7 @@
 import { Pin } from "lucide-react";
 import { Fragment, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
+import { useWorkflows } from "@/shell/session";
 import { query, type S } from "../../api/client";
 import { clock, list, t, tn } from "../../lang";
 import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, rulesIn, SearchBox, say } from "../../ui";
@@ -67,7 +68,7 @@ export function InputPane() {
 
 /** Changed says that workflows have changed the sample: what they took out is gone. */
 function Changed({ sample }: { sample: S["CallDetails"] }) {
-	const { data } = query.useQuery("get", "/v1/workflows");
+	const { data } = useWorkflows();
 	const names = changedBy(sample).map((id) => data?.workflows.find((one) => one.id === id)?.name || id);
 	if (names.length === 0) return null;
 	return (

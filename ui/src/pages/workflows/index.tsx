@@ -5,7 +5,7 @@ import { drawn, query, refresh, root, type S } from "@/api/client";
 import { ago, t, tn, whole } from "@/lang";
 import { aroundWord, whyNoJSON } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
-import { useSession } from "@/shell/app";
+import { useSession, useWorkflows } from "@/shell/session";
 import { useSwitch } from "@/shell/switch";
 import {
 	Button,
@@ -37,7 +37,7 @@ export default function Workflows() {
 	const tool = params.get("tool") ?? "";
 	const client = params.get("client") ?? "";
 	const asked = { ...(tool && { tool }), ...(client && { client }) };
-	const workflows = query.useQuery("get", "/v1/workflows", {}, { enabled: admin });
+	const workflows = useWorkflows();
 	const applying = query.useQuery(
 		"get",
 		"/v1/workflows",

@@ -1,7 +1,8 @@
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useAddress } from "@/shell/address";
-import { api, Failure, query, refresh, type S } from "../../../api/client";
+import { useWorkflows } from "@/shell/session";
+import { api, Failure, refresh, type S } from "../../../api/client";
 import { between, list, number, sentences, t, tn, took } from "../../../lang";
 import { aroundWord } from "../../../lang/terms";
 import { Button, Card, cx, messageOf, Spinner, say } from "../../../ui";
@@ -194,7 +195,7 @@ async function withMatch(id: string): Promise<number> {
  * methods of MCP, and that do not act yet: they do not run, or only watch. */
 function useParts(): S["Workflow"][] {
 	const info = useEditor((s) => s.info);
-	const { data } = query.useQuery("get", "/v1/workflows");
+	const { data } = useWorkflows();
 	return partsOf(data?.workflows ?? [], info).filter((one) => !(one.enabled && one.mode === "enforce"));
 }
 
