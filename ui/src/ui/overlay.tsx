@@ -37,7 +37,16 @@ export function Dialog({
 }) {
 	const ref = useRef<HTMLDialogElement>(null);
 	const [asking, ask] = useState(false);
-	const close = () => (unsaved ? ask(true) : onClose());
+	const written = useRef<Element>(null);
+	const close = () => {
+		if (!unsaved) return onClose();
+		written.current = document.activeElement;
+		ask(true);
+	};
+	const goOn = () => {
+		ask(false);
+		if (written.current instanceof HTMLElement) written.current.focus();
+	};
 	const id = useId();
 	useEffect(() => {
 		const dialog = ref.current;
@@ -58,7 +67,8 @@ export function Dialog({
 				// Browsers close a dialog at the second Escape, whatever its page says of it.
 				if (event.key === "Escape" && unsaved && !composing(event)) {
 					event.preventDefault();
-					ask(!asking);
+					if (asking) goOn();
+					else close();
 				}
 			}}
 			onCancel={(event) => {
@@ -93,7 +103,7 @@ export function Dialog({
 						<Button look="danger" onClick={onClose}>
 							{t("Discard the changes")}
 						</Button>
-						<Button onClick={() => ask(false)}>{t("Go on writing")}</Button>
+						<Button onClick={goOn}>{t("Go on writing")}</Button>
 					</footer>
 				) : (
 					actions && (

@@ -307,7 +307,6 @@ const constant = {
 	selectionMode: SelectionMode.Partial,
 	panActivationKeyCode: null,
 	zoomOnDoubleClick: false,
-	onlyRenderVisibleElements: true,
 	elevateNodesOnSelect: false,
 	minZoom: 0.1,
 	maxZoom: 2,

@@ -1,0 +1,316 @@
+import { askBefore, clipboard, row } from "./calls";
+import { accessible, expect, type Genkan, go, test } from "./genkan";
+
+/** idOf is the newest call of a tool. */
+const idOf = async (genkan: Genkan, tool: string) =>
+	(await genkan.rest<{ calls: { id: string }[] }>("GET", `/v1/calls?limit=1&tool=${tool}`)).calls[0]!.id;
+
+test.describe("a call that has not ended", () => {
+	test("is opened, decided and becomes the call that ended", async ({ genkan, signedIn: page }) => {
+		await askBefore(genkan, "fault__echo");
+		const main = page.locator("main");
+		await genkan.call("fault__pid");
+		await go(page, genkan, "calls");
+		await expect(main.getByText("Live")).toBeVisible();
+		const denied = genkan.call("fault__echo", { text: "and now?" });
+		await row(page, "waits for approval").getByText("echo").click();
+		await expect(main).toContainText("admin called fault__echo at");
+		await expect(main).toContainText("waits for approval");
+		await expect(main).toContainText("and now?");
+		await accessible(page);
+		await page.reload();
+		await main.getByRole("button", { name: "Deny" }).click();
+		await denied;
+		// The client got the refusal, which is no answer of a server.
+		await expect(main.getByText("What the client got").locator("../..")).toContainText("A person said no.");
+		await expect(main).not.toContainText("Nothing is kept.");
+
+		await go(page, genkan, "calls");
+		await expect(main.getByText("Live")).toBeVisible();
+		const slow = genkan.call("fault__sleep", { ms: 4000 });
+		await row(page, "sleep").getByText("sleep").click();
+		await expect(main).toContainText("The call has not ended yet");
+		// A link that somebody pastes leads there too.
+		const other = await page.context().newPage();
+		await other.goto(page.url());
+		await expect(other.locator("main")).toContainText("admin called fault__sleep at");
+		await expect(other.locator("main")).toContainText("4000");
+		await accessible(other);
+		await slow;
+		await expect(page.getByText("Where the time went")).toBeVisible();
+		await expect(other.getByText("Where the time went")).toBeVisible();
+		await other.close();
+	});
+});
+
+test.describe("one call", () => {
+	test("a sentence, what was sent and received, copies, find, run again", async ({ genkan, signedIn: page }) => {
+		await genkan.call("fault__echo", { text: "# Title\n\nIt's **bold**: <img src=x onerror=window.bad=1>" });
+		const id = await idOf(genkan, "fault__echo");
+		await go(page, genkan, `calls/${id}`);
+		await expect(page.locator("main")).toContainText(/admin called fault__echo at [\d:]+: \S+ ms \(.*server/);
+		await expect(page.getByText("Where the time went")).toBeVisible();
+		await expect(page.getByRole("heading", { name: "Title" })).toBeVisible();
+		expect(await page.evaluate(() => [document.querySelectorAll("main img").length, "bad" in window])).toEqual([
+			0,
+			false,
+		]);
+		await accessible(page);
+
+		const copy = async (as: string) => {
+			await page.getByRole("button", { name: "Copy as" }).click();
+			await page.getByRole("menuitem", { name: as }).click();
+		};
+		await copy("genkan call");
+		const quoted = String.raw`It'\''s **bold**`;
+		await expect.poll(() => clipboard(page)).toContain("genkan call 'fault__echo' '{\"text\":");
+		expect(await clipboard(page)).toContain(quoted);
+		await copy("curl");
+		await expect.poll(() => clipboard(page)).toMatch(/^curl 'http:.*\/v1\/tools\/call'/);
+		await copy("Link");
+		await expect.poll(() => clipboard(page)).toMatch(new RegExp(`/ui/calls/${id}$`));
+		await copy("Markdown for an agent");
+		await expect.poll(() => clipboard(page)).toMatch(/^# Call .*fault__echo[\s\S]*## Answer/);
+
+		await page.keyboard.press("/");
+		await page.keyboard.type("bold");
+		await expect(page.getByText("1/2")).toBeVisible();
+		await page.keyboard.press("Enter");
+		await expect(page.getByText("2/2")).toBeVisible();
+		await page.keyboard.press("Escape");
+
+		await page.getByRole("button", { name: "JSON" }).last().click();
+		await expect(page.getByText('"content"')).toBeVisible();
+		await page.getByRole("button", { name: "Bytes" }).last().click();
+		await expect(page.getByText("000000  7b 22")).toBeVisible();
+
+		// It only reads, so it runs at once.
+		await page.getByRole("button", { name: "Run again" }).click();
+		await expect(page.getByRole("dialog")).toContainText("fault__echo answered");
+		await page.keyboard.press("Escape");
+
+		await page.getByRole("button", { name: "Make a workflow from this call" }).click();
+		await expect(page).toHaveURL(new RegExp(`/workflows/new\\?call=${id}$`));
+	});
+
+	test("a tool that is not read-only is run again after a question", async ({ genkan, signedIn: page }) => {
+		await genkan.call("fault__count");
+		await go(page, genkan, `calls/${await idOf(genkan, "fault__count")}`);
+		await page.getByRole("button", { name: "Run again" }).click();
+		await expect(page.getByRole("dialog")).toContainText("Run fault__count again?");
+		await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+		await page.getByRole("button", { name: "Run again" }).click();
+		await page.getByRole("dialog").getByRole("button", { name: "Run again" }).click();
+		await expect(page.getByRole("dialog")).toContainText("2");
+	});
+
+	test("[ and ] step through failed calls; a secret names its rule; images and tables are drawn", async ({
+		genkan,
+		signedIn: page,
+	}) => {
+		const fail = (message: string) =>
+			genkan.call("fault__raw", { error_json: JSON.stringify({ code: -32000, message }) });
+		await fail("The first failure.");
+		await genkan.call("everything__get-tiny-image");
+		await fail("The second failure.");
+		await genkan.call("everything__get-structured-content", { location: "Chicago" });
+		await genkan.call("fault__echo", { text: "postgres://app:hunter2secretpw@db/app" });
+		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
+		await expect(page.getByText("This record masks what url-password found")).toBeVisible();
+		await expect(page.locator("mark", { hasText: "[redacted:url-password]" }).first()).toBeVisible();
+		await expect(page.locator("main")).not.toContainText("hunter2secretpw");
+		await expect(page.getByRole("button", { name: "Run again" })).toBeDisabled();
+
+		await page.keyboard.press("[");
+		await expect(page.locator("main")).toContainText("The second failure.");
+		await page.keyboard.press("[");
+		await expect(page.locator("main")).toContainText("The first failure.");
+		await page.keyboard.press("[");
+		await expect(page.getByText("No earlier call failed.")).toBeVisible();
+		await page.keyboard.press("]");
+		await expect(page.locator("main")).toContainText("The second failure.");
+		await page.keyboard.press("]");
+		await expect(page.getByText("No later call failed.")).toBeVisible();
+
+		await go(page, genkan, `calls/${await idOf(genkan, "get-tiny-image")}`);
+		await expect(page.getByRole("img", { name: "Image of the answer" })).toBeVisible();
+		await go(page, genkan, `calls/${await idOf(genkan, "get-structured-content")}`);
+		await expect(page.getByText('"temperature"')).toHaveCount(1); // the text beside it is the same
+	});
+
+	test("what only the record masks is told from what a workflow took out", async ({ genkan, signedIn: page }) => {
+		await genkan.rest("PUT", "/v1/workflows/numbers", {
+			id: "numbers",
+			name: "Numbers",
+			workflowType: "tools/call",
+			match: { tools: ["fault__echo"] },
+			nodes: [
+				{ id: "start", type: "start" },
+				{ id: "call", type: "mcp-call" },
+				{
+					id: "take",
+					type: "hook",
+					data: {
+						hook: {
+							blocking: true,
+							script: 'context.response = mapText(context.response, (s) => s.replace("555-0100", "[redacted:phone]"))',
+						},
+					},
+				},
+				{ id: "end", type: "end" },
+			],
+			edges: [
+				{ source: "start", target: "call" },
+				{ source: "call", target: "take" },
+				{ source: "take", target: "end" },
+			],
+		});
+		await genkan.rest("POST", "/v1/workflows/numbers/enable", {});
+		await genkan.call("fault__echo", { text: "555-0100 postgres://app:hunter2secretpw@db/app" });
+		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
+		const main = page.locator("main");
+		await expect(main).toContainText("by the rule url-password. The client sent the real value.");
+		await expect(main).toContainText("by the rule url-password. The client got the real value.");
+		await expect(main).toContainText("Taken out by the workflow Numbers. The client did not get it.");
+		await expect(main.locator("mark[data-masked=record]")).toHaveText(Array(2).fill("[redacted:url-password]"));
+		await expect(main.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
+		await accessible(page);
+	});
+
+	test("what each node changed is a diff", async ({ genkan, signedIn: page }) => {
+		await genkan.rest("PUT", "/v1/workflows/polite", {
+			id: "polite",
+			name: "Polite",
+			workflowType: "tools/call",
+			match: { tools: ["fault__echo"] },
+			nodes: [
+				{ id: "start", type: "start" },
+				{
+					id: "please",
+					type: "hook",
+					data: {
+						label: "Say please",
+						hook: { blocking: true, script: 'context.request.params.arguments.text += ", please"' },
+					},
+				},
+				{ id: "call", type: "mcp-call" },
+				{ id: "end", type: "end" },
+			],
+			edges: [
+				{ source: "start", target: "please" },
+				{ source: "please", target: "call" },
+				{ source: "call", target: "end" },
+			],
+		});
+		await genkan.rest("POST", "/v1/workflows/polite/enable", {});
+		await genkan.call("fault__echo", { text: "tea" });
+		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
+		// Steps have the names that the editor shows.
+		await expect(page.getByRole("link", { name: "Polite / Say please" })).toBeVisible();
+		await page.getByRole("tab", { name: /Changes per node/ }).click();
+		await expect(page).toHaveURL(/tab=changes/);
+		await expect(page.getByText("Say please", { exact: true })).toBeVisible();
+		await expect(page.getByText("Call the tool", { exact: true })).toBeVisible();
+		await expect(page.getByText("/request/params/arguments/text")).toBeVisible();
+		await expect(page.getByText("tea", { exact: true })).toBeVisible();
+		await expect(page.getByText("tea, please")).toBeVisible();
+		await page.getByRole("button", { name: "Replay through a draft" }).click();
+		await expect(page.getByRole("menuitem", { name: "Polite" })).toBeVisible();
+		await accessible(page);
+		await go(page, genkan, "calls");
+		await expect(row(page, "echo").getByRole("img", { name: "A workflow changed it" })).toBeVisible();
+	});
+
+	test("what a workflow in shadow would have changed", async ({ genkan, signedIn: page }) => {
+		await genkan.rest("PUT", "/v1/workflows/loud", {
+			id: "loud",
+			name: "Loud",
+			workflowType: "tools/call",
+			mode: "shadow",
+			match: { tools: ["fault__echo"] },
+			nodes: [
+				{ id: "start", type: "start" },
+				{ id: "call", type: "mcp-call" },
+				{
+					id: "shout",
+					type: "hook",
+					data: { hook: { blocking: true, script: 'context.response.content[0].text += "!"' } },
+				},
+				{ id: "end", type: "end" },
+			],
+			edges: [
+				{ source: "start", target: "call" },
+				{ source: "call", target: "shout" },
+				{ source: "shout", target: "end" },
+			],
+		});
+		await genkan.rest("POST", "/v1/workflows/loud/enable", {});
+		await genkan.call("fault__echo", { text: "tea" });
+		const id = await idOf(genkan, "fault__echo");
+		await expect.poll(async () => JSON.stringify(await genkan.rest("GET", `/v1/calls/${id}`))).toContain("tea!");
+		await go(page, genkan, "calls");
+		await row(page, "echo").getByRole("img", { name: "A workflow in shadow would have changed it" }).click();
+		// It ran beside the call, whose answer stayed.
+		await expect(page.getByText("Where the time went")).toBeVisible();
+		await expect(page.getByText(/^Loud \/ /)).toHaveCount(0);
+		// The tab counts what was changed.
+		await page.getByRole("tab", { name: /^Changes per node ?0$/ }).click();
+		await expect(page.getByText("Nothing was changed. It would have changed the answer.")).toBeVisible();
+		await expect(page.getByText("not carried out")).toBeVisible();
+		await expect(page.getByText("tea!", { exact: true })).toBeVisible();
+		await expect(page.getByText("tea", { exact: true })).toBeVisible();
+		await accessible(page);
+
+		// A call that failed by itself was not denied by a workflow that only watches.
+		await genkan.rest("PUT", "/v1/workflows/loud?base=1", {
+			id: "loud",
+			name: "Loud",
+			workflowType: "tools/call",
+			mode: "shadow",
+			match: { tools: ["fault__raw"] },
+			nodes: [
+				{ id: "start", type: "start" },
+				{ id: "no", type: "end", data: { outcome: "deny", message: "never" } },
+			],
+			edges: [{ source: "start", target: "no" }],
+		});
+		await genkan.rest("POST", "/v1/workflows/loud/enable", {});
+		await genkan.call("fault__raw", {
+			result_json: '{"content":[{"type":"text","text":"it is full"}],"isError":true}',
+		});
+		const failed = await idOf(genkan, "fault__raw");
+		await expect.poll(async () => JSON.stringify(await genkan.rest("GET", `/v1/calls/${failed}`))).toContain("never");
+		await go(page, genkan, `calls/${failed}?tab=changes`);
+		await expect(page.getByText("Nothing was changed. It would have denied the call.")).toBeVisible();
+		await expect(page.getByText(/It failed after .*: tool error/)).toBeVisible();
+	});
+});
+
+test.describe("a call that is gone", () => {
+	test.use({ provoked: /^404 GET .*GONE-1$/ });
+
+	test("says so", async ({ page, genkan }) => {
+		await page.goto(await genkan.link());
+		await expect(page.getByRole("navigation")).toBeVisible();
+		await go(page, genkan, "calls/GONE-1");
+		await expect(page.getByRole("alert")).toContainText("GONE-1");
+		await accessible(page);
+	});
+});
+
+test.describe("without bodies", () => {
+	test("a call says why nothing is there", async ({ genkan, signedIn: page }) => {
+		const { token } = await genkan.rest<{ token: string }>("POST", "/v1/tokens", { name: "ci" });
+		await fetch(new URL("../v1/tools/call", genkan.ui), {
+			method: "POST",
+			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+			body: JSON.stringify({ name: "fault__pid" }),
+		});
+		await go(page, genkan, `calls/${await idOf(genkan, "fault__pid")}`);
+		await expect(
+			page.getByText("What was sent and received is kept only for clients of this machine's user"),
+		).toBeVisible();
+		await expect(page.getByRole("button", { name: "Make a workflow from this call" })).toBeDisabled();
+		await accessible(page);
+	});
+});
