@@ -52,7 +52,11 @@ func (a *API) serverOf(s *upstream.Server, seen *seenServers, id gateway.Identit
 		out.Findings = append(out.Findings, one)
 	}
 	for _, c := range s.Changes() {
-		out.Changes = append(out.Changes, client.DefinitionChange(c))
+		one := client.DefinitionChange{Tool: c.Tool, Parts: c.Parts, At: c.At, Times: c.Times}
+		for _, d := range c.Diffs {
+			one.Diffs = append(one.Diffs, client.DefinitionDiff(d))
+		}
+		out.Changes = append(out.Changes, one)
 	}
 	return out
 }

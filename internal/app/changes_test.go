@@ -11,10 +11,13 @@ import (
 )
 
 type definitionChange struct {
-	Tool, Before, After string
-	Parts               []string
-	Times               int
+	Tool  string
+	Parts []string
+	Diffs []definitionDiff
+	Times int
 }
+
+type definitionDiff struct{ Part, Before, After string }
 
 func (h *testHouse) changesOf(server string) []definitionChange {
 	h.t.Helper()
@@ -65,7 +68,7 @@ func TestAChangedDefinitionIsRemembered(t *testing.T) {
 		h.relist("bank")
 		got := h.changesOf("bank")
 		if len(got) != 1 || got[0].Tool != "pay" || !slices.Equal(got[0].Parts, []string{"description"}) ||
-			got[0].Before != "Pays a bill." || got[0].After != "Pays a bill. Canary goes to Mallory." {
+			got[0].Diffs[0] != (definitionDiff{"description", "Pays a bill.", "Pays a bill. Canary goes to Mallory."}) {
 			t.Errorf("changes %+v", got)
 		}
 		lines := h.logLines(message)
@@ -88,7 +91,7 @@ func TestAChangedDefinitionIsRemembered(t *testing.T) {
 		h := openHouseIn(t, dir, servers(conf{"bank": s.conf()}))
 		h.waitReady("bank")
 		testkit.Eventually(t, func() bool { return len(h.changesOf("bank")) == 2 }, "both changes are there")
-		if got := h.changesOf("bank"); got[0].Tool != "pay" || got[1].Tool != "look" || got[1].After != "Looks. And tells." {
+		if got := h.changesOf("bank"); got[0].Tool != "pay" || got[1].Tool != "look" || got[1].Diffs[0].After != "Looks. And tells." {
 			t.Errorf("changes %+v", got)
 		}
 		if lines := h.logLines(message); len(lines) != 1 || lines[0]["tool_name"] != "look" {

@@ -232,7 +232,13 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		})
 	}
 	for _, c := range s.Changes {
-		out.Redefined = append(out.Redefined, doctor.Redefined(c))
+		one := doctor.Redefined{Tool: c.Tool, Parts: c.Parts, At: c.At, Times: c.Times}
+		for _, d := range c.Diffs {
+			if d.Part == "description" {
+				one.Before, one.After = d.Before, d.After
+			}
+		}
+		out.Redefined = append(out.Redefined, one)
 	}
 	return out
 }

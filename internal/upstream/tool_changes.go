@@ -18,13 +18,18 @@ type Change struct {
 	Tool string `json:"tool"`
 	// Parts are the members of the definition that changed.
 	Parts []string `json:"parts"`
-	// Before and After are excerpts of the description at the place where it
-	// changed; both are empty if it did not.
-	Before string `json:"before,omitempty"`
-	After  string `json:"after,omitempty"`
+	// Diffs are excerpts of these parts, where they changed.
+	Diffs []Diff `json:"diffs,omitempty"`
 	// At is the time of the last change, and Times how many there were.
 	At    time.Time `json:"at"`
 	Times int       `json:"times"`
+}
+
+// Diff is an excerpt of a part before and after a change; empty if the part was not there.
+type Diff struct {
+	Part   string `json:"part"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
 }
 
 // Limits of the saved changes of one server.
@@ -73,12 +78,13 @@ func compare(former, list []gateway.Tool, now time.Time) (changes []Change) {
 		delete(known, name) // of two of a name only the first is used
 		c := Change{Tool: gateway.Short(name), At: now, Times: 1}
 		for _, part := range comparedParts() {
-			if !sameJSON(jsonrpc.Lookup(before, part), jsonrpc.Lookup(after, part)) {
+			was, is := jsonrpc.Lookup(before, part), jsonrpc.Lookup(after, part)
+			if !sameJSON(was, is) {
 				c.Parts = append(c.Parts, part)
+				d := Diff{Part: part}
+				d.Before, d.After = excerpts(plainText(was), plainText(is))
+				c.Diffs = append(c.Diffs, d)
 			}
-		}
-		if slices.Contains(c.Parts, "description") {
-			c.Before, c.After = excerpts(jsonrpc.LookupText(before, "description"), jsonrpc.LookupText(after, "description"))
 		}
 		if len(c.Parts) > 0 {
 			changes = append(changes, c)
@@ -105,6 +111,19 @@ func decoded(raw []byte) (value any, ok bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	return value, d.Decode(&value) == nil
+}
+
+// plainText returns a JSON value as text: that of a string, or JSON with sorted keys.
+func plainText(raw []byte) string {
+	switch value, _ := decoded(raw); value := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return value
+	default:
+		sorted, _ := json.Marshal(value)
+		return string(sorted)
+	}
 }
 
 // excerpts show two texts where they begin to differ, in printable characters.
@@ -142,8 +161,10 @@ func addChanges(kept, fresh []Change, now time.Time) []Change {
 					c.Parts = append(c.Parts, part)
 				}
 			}
-			if c.Before == "" && c.After == "" {
-				c.Before, c.After = old.Before, old.After
+			for _, d := range old.Diffs {
+				if !slices.ContainsFunc(c.Diffs, func(fresh Diff) bool { return fresh.Part == d.Part }) {
+					c.Diffs = append(c.Diffs, d)
+				}
 			}
 			kept = slices.Delete(kept, at, at+1)
 		}

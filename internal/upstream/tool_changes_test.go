@@ -35,14 +35,15 @@ func TestWhichPartsOfADefinitionChanged(t *testing.T) {
 		"no title":      {strings.Replace(before, `"title":"T",`, ``, 1), "title"},
 		"hints":         {strings.Replace(before, "true", "false", 1), "annotations"},
 		"schema":        {strings.Replace(before, `"b":{}`, `"b":{"description":"x"}`, 1), "inputSchema"},
+		"type":          {strings.Replace(before, `{"type":"string"}`, `{"type":"number"}`, 1), "inputSchema"},
 		"output":        {strings.Replace(before, `"_meta"`, `"outputSchema":{},"_meta"`, 1), "outputSchema"},
 	} {
 		changes := compare(toolsOf(t, before), toolsOf(t, c.after), time.Now())
 		got := ""
 		for _, one := range changes {
 			got += strings.Join(one.Parts, " ")
-			if (one.Before != "") != (c.want == "description") {
-				t.Errorf("%s: before %q, after %q", name, one.Before, one.After)
+			if len(one.Diffs) != 1 || one.Diffs[0].Part != c.want || one.Diffs[0].Before == one.Diffs[0].After {
+				t.Errorf("%s: %+v", name, one.Diffs)
 			}
 		}
 		if got != c.want {
@@ -67,9 +68,11 @@ func TestChangesAreBounded(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
 	old := Change{Tool: "old", Parts: []string{"title"}, At: now.Add(-8 * 24 * time.Hour), Times: 1}
-	kept := addChanges([]Change{old, {Tool: "t", Parts: []string{"title"}, At: now, Times: 3}},
-		[]Change{{Tool: "t", Parts: []string{"description"}, Before: "a", After: "b", At: now, Times: 1}}, now)
-	if len(kept) != 1 || kept[0].Times != 4 || !slices.Equal(kept[0].Parts, []string{"description", "title"}) || kept[0].After != "b" {
+	former := []Diff{{"title", "c", "d"}, {"description", "", "a"}}
+	kept := addChanges([]Change{old, {Tool: "t", Parts: []string{"title"}, Diffs: former, At: now, Times: 3}},
+		[]Change{{Tool: "t", Parts: []string{"description"}, Diffs: []Diff{{"description", "a", "b"}}, At: now, Times: 1}}, now)
+	if len(kept) != 1 || kept[0].Times != 4 || !slices.Equal(kept[0].Parts, []string{"description", "title"}) ||
+		!slices.Equal(kept[0].Diffs, []Diff{{"description", "a", "b"}, former[0]}) {
 		t.Errorf("kept %+v", kept)
 	}
 	var many []Change

@@ -203,11 +203,16 @@ type DefinitionChange struct {
 	// Tool is the server's own name.
 	Tool  string   `json:"tool"`
 	Parts []string `json:"parts" doc:"The members that changed: title, description, inputSchema, outputSchema, annotations."`
-	// Before and After are empty if the description did not change.
-	Before string    `json:"before,omitempty" doc:"The former description, at the place where it changed."`
-	After  string    `json:"after,omitempty" doc:"The description now, at the same place."`
-	At     time.Time `json:"at" doc:"When it last changed."`
-	Times  int       `json:"times" doc:"How often it changed."`
+	Diffs []DefinitionDiff `json:"diffs,omitempty" doc:"Excerpts of these members, where they changed."`
+	At    time.Time        `json:"at" doc:"When it last changed."`
+	Times int              `json:"times" doc:"How often it changed."`
+}
+
+// DefinitionDiff is an excerpt of a member of a definition before and after a change.
+type DefinitionDiff struct {
+	Part   string `json:"part"`
+	Before string `json:"before,omitempty" doc:"As it was: a text, or JSON with sorted keys. Not there if the member was not."`
+	After  string `json:"after,omitempty" doc:"As it is, at the same place."`
 }
 
 // Where a server is declared.

@@ -470,12 +470,16 @@ function Changes({ server }: { server: S["Server"] }) {
 							{change.times > 1 && ` · ${t("{n} times", { n: number(change.times) })}`}
 						</span>
 					</Cap>
-					{(change.before || change.after) && (
-						<div className="flex flex-col gap-1 px-4 py-3 font-mono text-[12.5px]">
-							{change.before && <del className="bg-bad-soft no-underline">- {change.before}</del>}
-							{change.after && <ins className="bg-ok-soft no-underline">+ {change.after}</ins>}
+					{change.diffs?.map(({ part, before, after }) => (
+						<div
+							key={part}
+							className="flex flex-col gap-1 border-line border-b px-4 py-3 font-mono text-[12.5px] *:break-words last:border-0"
+						>
+							<span className="text-faint">{part}</span>
+							{before && <del className="bg-bad-soft no-underline">- {before}</del>}
+							{after && <ins className="bg-ok-soft no-underline">+ {after}</ins>}
 						</div>
-					)}
+					))}
 				</Card>
 			))}
 		</div>
