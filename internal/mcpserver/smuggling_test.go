@@ -208,7 +208,7 @@ func TestOversized(t *testing.T) {
 	if r := h.send(modernCall("1", "remote__pid", `{"text":"`+fits+`"}`)); errorCode(r.last()) != 0 {
 		t.Errorf("%d bytes of arguments: %d %.200s", size, r.status, r.body)
 	}
-	if r := h.send(modernCall("1", "fault__pid", `{"text":"`+fits+`"}`)); !testkit.RaceDetector() && !strings.Contains(string(r.last()), "Send less at once") {
+	if r := h.send(modernCall("1", "fault__pid", `{"text":"`+fits+`"}`)); !testkit.RaceDetector() && !strings.Contains(r.last(), "Send less at once") {
 		t.Errorf("%d bytes of arguments for a child: %d %.200s", size, r.status, r.body)
 	}
 	if used := h.metric("genkan_bytes_in_flight"); used != "2.62144e+06" {

@@ -208,7 +208,7 @@ func testLists(t *testing.T, s Stores) {
 		{
 			Tools: []byte("[]"), SavedAt: instant(), Gone: []byte(`[{"name":"b"} ]`),
 			Changes: []upstream.Change{
-				{Tool: "a", Parts: []string{"description", "inputSchema"}, Before: "…é", After: "\\u202e", At: instant(), Times: 2},
+				{Tool: "a", Parts: []string{"description", "inputSchema"}, Diffs: []upstream.Diff{{Part: "description", Before: "…é", After: "\\u202e"}}, At: instant(), Times: 2},
 				{Tool: "c", Parts: []string{"title"}, At: instant(), Times: 1},
 			},
 		},
