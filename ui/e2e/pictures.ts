@@ -105,14 +105,14 @@ async function work(genkan: Genkan): Promise<string> {
 	for (const [name, text] of Object.entries(files)) write(src, name, text);
 	mkdirSync(genkan.data, { mode: 0o700 });
 	execFileSync(join(bin, "bench"), ["role", "calls", genkan.data], { input: JSON.stringify(yesterday(src)) });
-	await genkan.start(
-		JSON.stringify({
-			mcpServers: {
-				everything: { command: "mcp-server-everything" },
-				files: { command: "mcp-server-filesystem", args: [join(genkan.home, "src")] },
-			},
-		}),
-	);
+	const mcpServers = {
+		everything: { command: "mcp-server-everything" },
+		files: { command: "mcp-server-filesystem", args: [join(genkan.home, "src")] },
+	};
+	for (const file of [".claude.json", ".cursor/mcp.json"]) write(genkan.home, file, { mcpServers });
+	await genkan.start("");
+	await genkan.run("import", "--yes");
+	await genkan.run("connect", "claude-code", "--write");
 	await genkan.ready();
 	for (const template of ["redact", "deny-destructive"])
 		await genkan.rest("POST", "/v1/workflow-templates", { template });
@@ -122,7 +122,10 @@ async function work(genkan: Genkan): Promise<string> {
 		await genkan.rest("POST", "/v1/items", { type, title, content, tags, related });
 
 	const stdio = (name: string, version: string) =>
-		genkan.client({ command: genkan.genkan, args: ["stdio", "--data", genkan.data], cwd: src }, { name, version });
+		genkan.client(
+			{ command: genkan.genkan, args: ["stdio", "--client", name, "--data", genkan.data], cwd: src },
+			{ name, version },
+		);
 	const [claude, cursor] = [await stdio("claude-code", "2.1.9"), await stdio("cursor", "1.7.4")];
 	const call = (client: typeof claude, name: string, args: Record<string, unknown> = {}) =>
 		client.callTool({ name, arguments: args }).catch(() => undefined);

@@ -30,9 +30,9 @@ export const places = (): Place[] => [
 export function usePlaces(): Place[] {
 	const { admin } = useSession();
 	const knowledge = useHasKnowledge();
-	return places().filter(
-		({ href }) => (href !== "/workflows" || admin) && (href !== "/knowledge" || admin || knowledge !== false),
-	);
+	if (admin) return places();
+	const hidden = ["/workflows", "/clients", ...(knowledge === false ? ["/knowledge"] : [])];
+	return places().filter(({ href }) => !hidden.includes(href));
 }
 
 /** useHasKnowledge tells whether whoever is signed in may use the knowledge base, once that

@@ -317,7 +317,7 @@ function Client({
 		});
 	return (
 		<div className="flex flex-wrap items-center gap-2 rounded-md bg-sunken px-3 py-2">
-			<div className="min-w-40 flex-1">
+			<div className="min-w-40 flex-1 max-sm:basis-full">
 				<div className="font-medium">{client.title}</div>
 				<code className="wrap-anywhere block text-muted text-xs">{path}</code>
 				{client.connected && (
@@ -331,7 +331,7 @@ function Client({
 					{t("Undo")}
 				</Button>
 			) : (
-				<>
+				<div className="flex gap-2 max-sm:-ml-2">
 					<Button size="small" look="quiet" onClick={() => void run(async () => setChange(await ask(true)))}>
 						{t("Show the change")}
 					</Button>
@@ -345,7 +345,7 @@ function Client({
 					>
 						{t("Connect")}
 					</Button>
-				</>
+				</div>
 			)}
 			{change && (
 				<Dialog

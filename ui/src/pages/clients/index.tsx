@@ -1,7 +1,8 @@
 import { KeyRound, Plug, Undo2 } from "lucide-react";
 import { useState } from "react";
+import { Link } from "wouter";
 import { query, refresh, root, type S } from "@/api/client";
-import { between, list, number, quoted, sentences, t, tn } from "@/lang";
+import { ago, between, list, number, quoted, sentences, t, tn, whole } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Button, Card, Chip, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet, say } from "@/ui";
 import { Connect, HasKnowledge } from "./connect";
@@ -26,6 +27,23 @@ export default function Clients() {
 				<ByHand token={made?.token} />
 			</div>
 		</Page>
+	);
+}
+
+/** LastCall says when a client last called, and leads to its calls. */
+function LastCall({ client }: { client: string }) {
+	const { data } = query.useQuery("get", "/v1/calls", { params: { query: { client, limit: 1 } } });
+	const [call] = data?.calls ?? [];
+	if (!data) return null;
+	if (!call) return <span>{t("no call yet")}</span>;
+	return (
+		<Link
+			href={`/calls?client=${encodeURIComponent(client)}`}
+			title={whole(call.startedAt)}
+			className="text-accent hover:underline"
+		>
+			{t("last call {time}", { time: ago(call.startedAt) })}
+		</Link>
 	);
 }
 
@@ -104,6 +122,7 @@ function Connections() {
 														{tn(entries, "{n} server", "{n} servers")}
 														{entries > 0 && t(", {n} through Genkan", { n: through })}
 													</span>
+													{through > 0 && <LastCall client={`local:${one.name}`} />}
 													<span className="break-all font-mono text-xs leading-5">
 														{one.files
 															.filter((file) => file.exists)

@@ -1,4 +1,6 @@
 export default {
+	"no call yet": "呼び出しはまだありません",
+	"last call {time}": "最後の呼び出し：{time}",
 	"Only an administrator sees the clients.": "クライアントを表示できるのは管理者だけです。",
 	"The files of {title} are as they were.": "{title} のファイルを元に戻しました。",
 	"On this machine": "このマシン",

@@ -349,7 +349,7 @@ function Pairs({
 					</Button>
 				</div>
 			))}
-			<div className="flex items-center gap-3">
+			<div className="flex items-center gap-x-3 gap-y-1 max-sm:flex-col max-sm:items-start">
 				<Button size="small" onClick={() => onChange([...pairs, { name: "", value: "" }])}>
 					<Plus />
 					{more}
