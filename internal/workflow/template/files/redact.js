@@ -54,8 +54,9 @@ for (const [hint, find] of [
 rule("keys", ["PRIVATE KEY"], /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^\0-]|-{1,2}[^\0-])*(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)?/gu);
 rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with a password
 // A value whose name says that it is secret: password = …, パスワード：…. Without a digit it
-// is rather a word, or code.
-rule("keys", [], /((?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)["']?\s*[=:：は]\s*["'「]?)[^\s"',;[\]{}()<>\0\u{80}-\u{10ffff}]{4,}/giu, (found) => /[0-9]/u.test(found));
+// is rather a word, or code. Its signs are listed: with the flag i, a range of others has k
+// and s in it, because the Kelvin sign and the long s are the same letters.
+rule("keys", [], /((?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)["']?\s*[=:：は]\s*["'「]?)[!#$%&*+./0-9:=?@A-Z\\^_`a-z|~-]{4,}/giu, (found) => /[0-9]/u.test(found));
 const secretName = /(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)$/iu;
 
 rule("mail", ["@", "＠"], /[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/gu, (found) => !found.startsWith("git@"));
