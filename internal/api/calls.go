@@ -37,7 +37,7 @@ type Calls interface {
 	// secrets out of what is shown of them.
 	Recorded(ctx context.Context, who gateway.Identity, id string) (history.Recorded, error)
 	EachRecorded(ctx context.Context, who gateway.Identity, q history.Query) iter.Seq2[history.Recorded, error]
-	Redactor(ctx context.Context) (func([]byte) []byte, error)
+	Redactor(ctx context.Context) (func([]byte) ([]byte, []string), error)
 }
 
 // CallHistory answers questions about the call history in the API's form. The command

@@ -184,10 +184,11 @@ func (a *API) replay(r *http.Request, id gateway.Identity, in client.ReplayReque
 	if err != nil {
 		return out, err
 	}
-	redact, err := a.opt.Calls.Redactor(ctx)
+	redactor, err := a.opt.Calls.Redactor(ctx)
 	if err != nil {
 		return out, err
 	}
+	redact := redacted(redactor)
 	recorded, err := a.opt.Calls.Recorded(ctx, id, in.Call)
 	if err != nil {
 		return out, err
@@ -209,9 +210,14 @@ func (a *API) replay(r *http.Request, id gateway.Identity, in client.ReplayReque
 		// The words of scripts in it are English texts.
 		out.Error = string(redact([]byte(a.language().Kept(lang.English.Error(gateway.AsError(done.Err))))))
 	} else {
-		out.Result = redact(done.Result.Raw)
+		out.Result, out.Redacted = redactor(done.Result.Raw)
 	}
 	return out, nil
+}
+
+// redacted returns a redactor that does not tell its rules.
+func redacted(redact func([]byte) ([]byte, []string)) func([]byte) []byte {
+	return func(body []byte) []byte { body, _ = redact(body); return body }
 }
 
 func (a *API) backtestWorkflow(w http.ResponseWriter, r *http.Request, id gateway.Identity) {

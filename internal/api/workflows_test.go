@@ -326,6 +326,7 @@ func TestWorkflowsShowNoSecrets(t *testing.T) {
 	for name, text := range map[string]string{"that throws": throws, "that does not": script} {
 		see("replay of a hook "+name, d.send("POST", "/v1/workflows/w/replay", `{"call":"`+call+`","definition":`+hooked("w", text)+`}`), `"matched":true`, "redacted")
 	}
+	see("replay that tells what it masks", d.send("POST", "/v1/workflows/w/replay", `{"call":"`+call+`","definition":`+hooked("w", script)+`}`), `"redacted":["`)
 	d.send("PUT", "/v1/workflows/w", hooked("w", throws)).want(t, 200, nil, nil)
 	d.send("POST", "/v1/workflows/w/enable", `{}`).want(t, 200, nil, nil)
 	d.send("POST", "/v1/tools/call", echo(secret).body).want(t, 403, nil, nil)

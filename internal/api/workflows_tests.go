@@ -20,10 +20,11 @@ func (a *API) newTest(r *http.Request, id gateway.Identity, t client.NewWorkflow
 	case len(t.Call.Params) > 0 || len(t.Answer) > 0:
 		return out, invalid("give either from, or call and answer")
 	}
-	redact, err := a.opt.Calls.Redactor(r.Context())
+	redactor, err := a.opt.Calls.Redactor(r.Context())
 	if err != nil {
 		return out, err
 	}
+	redact := redacted(redactor)
 	recorded, err := a.opt.Calls.Recorded(r.Context(), id, t.From)
 	if err != nil {
 		return out, err
@@ -124,9 +125,9 @@ func (a *API) runWorkflowTests(w http.ResponseWriter, r *http.Request, id gatewa
 		return
 	}
 	results, err := a.runTests(r, id, in)
-	var redact func([]byte) []byte
+	var redactor func([]byte) ([]byte, []string)
 	if err == nil {
-		redact, err = a.opt.Calls.Redactor(r.Context())
+		redactor, err = a.opt.Calls.Redactor(r.Context())
 	}
 	if err != nil {
 		a.fail(w, err)
@@ -134,7 +135,7 @@ func (a *API) runWorkflowTests(w http.ResponseWriter, r *http.Request, id gatewa
 	}
 	out := client.WorkflowTestResults{Tests: []client.WorkflowTestResult{}}
 	for _, t := range results {
-		out.Tests = append(out.Tests, a.testResultOf(t, redact))
+		out.Tests = append(out.Tests, a.testResultOf(t, redacted(redactor)))
 		if t.Passed {
 			out.Passed++
 		} else {

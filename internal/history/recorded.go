@@ -100,8 +100,7 @@ func (a *Archive) EachRecorded(ctx context.Context, who gateway.Identity, q Quer
 	}
 }
 
-// Redactor returns what takes the secrets of today out of JSON.
-func (a *Archive) Redactor(ctx context.Context) (func([]byte) []byte, error) {
-	redact, err := a.Redact(ctx)
-	return func(body []byte) []byte { body, _ = redact(body); return body }, err
+// Redactor returns what takes the secrets of today out of JSON, and tells by which rules.
+func (a *Archive) Redactor(ctx context.Context) (func([]byte) ([]byte, []string), error) {
+	return a.Redact(ctx)
 }

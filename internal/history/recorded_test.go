@@ -73,7 +73,10 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("%d calls until a break", all)
 	}
 	redact, err := a.Redactor(t.Context())
-	if err != nil || string(redact([]byte("x"))) != "redacted" {
-		t.Errorf("%v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, _ := redact([]byte("x")); string(body) != "redacted" {
+		t.Errorf("%s", body)
 	}
 }

@@ -152,9 +152,12 @@ func (p *pass) bare(v view, at int, of class, k keySpan, f form) int {
 		return 0
 	}
 	const looked = 512 // of a long value
-	stop := "\"'`,;&<>|)"
-	if tight && k.lineStart {
+	stop := "\"'`,;<>|)"
+	switch {
+	case tight && k.lineStart:
 		stop = "\"'`&" // the value of a variable is the rest of its line
+	case tight:
+		stop += "&" // the next parameter
 	}
 	run := func(most int) int {
 		end := at

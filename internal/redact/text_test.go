@@ -32,6 +32,8 @@ func TestTexts(t *testing.T) {
 		{"Your access token: S, keep it.", "abcd1234", "key:token"},
 		{"The password: S works", "hunter2", "key:password"},
 		{"password: S", "mySecretPassword", "key:password"},
+		{"password: S", "Tr0ub4dor&3", "key:password"},
+		{"a password = S, x", "Tr0ub4dor&3", "key:password"},
 		{"DB_PASSWORD=S", "my_secret_password", "key:password"},
 		{"UID=sa;PWD=S;", "hunter2", "key:password"},
 		{"I don't know password='S'", "hunter2", "key:password"},

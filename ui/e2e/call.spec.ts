@@ -175,6 +175,16 @@ test.describe("one call", () => {
 		await expect(main.locator("mark[data-masked=record]")).toHaveText(Array(2).fill("[redacted:url-password]"));
 		await expect(main.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
 		await accessible(page);
+		await page.getByRole("tab", { name: /^Changes per node/ }).click();
+		await expect(main.locator("mark[data-masked=record]")).toHaveText(["[redacted:url-password]"]);
+		await expect(main.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
+
+		// A replay runs on the real values, and is masked where it is shown, too.
+		await go(page, genkan, `workflows/numbers?call=${await idOf(genkan, "fault__echo")}`);
+		const output = page.getByRole("region", { name: "Output" });
+		await expect(output).toContainText("by the rule url-password. The client would get the real value.");
+		await expect(output.locator("mark[data-masked=record]")).toHaveText(["[redacted:url-password]"]);
+		await expect(output.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
 	});
 
 	test("what each node changed is a diff", async ({ genkan, signedIn: page }) => {

@@ -34,25 +34,30 @@ async function start(): Promise<void> {
 		);
 		if (ended) {
 			endEvents();
-			root.render(<SignIn />);
+			root.render(<SignIn ended />);
 			returnWhenSignedIn();
 		}
 		return ended;
 	};
+	localStorage.setItem(signedInKey, String(Date.now()));
 	startEvents();
 	await page;
 	root.render(<App session={session} />);
 	fetchPages();
 }
 
+// Other tabs are told by this key that somebody has signed in.
+const signedInKey = "genkan.signedIn";
+
 /** returnWhenSignedIn draws the page again if its person has signed in elsewhere meanwhile. */
 function returnWhenSignedIn(): void {
-	addEventListener("focus", () => {
+	const look = () =>
 		void currentSession().then(
 			({ signedIn }) => signedIn && location.reload(),
 			() => {},
 		);
-	});
+	addEventListener("focus", look);
+	addEventListener("storage", (event) => event.key === signedInKey && look());
 }
 
 // A link that is opened where a page is open already changes only what is behind the #.

@@ -201,8 +201,8 @@ type ListProblem struct {
 // DefinitionChange says that a server changed the definition of a tool.
 type DefinitionChange struct {
 	// Tool is the server's own name.
-	Tool  string   `json:"tool"`
-	Parts []string `json:"parts" doc:"The members that changed: title, description, inputSchema, outputSchema, annotations."`
+	Tool  string           `json:"tool"`
+	Parts []string         `json:"parts" doc:"The members that changed: title, description, inputSchema, outputSchema, annotations."`
 	Diffs []DefinitionDiff `json:"diffs,omitempty" doc:"Excerpts of these members, where they changed."`
 	At    time.Time        `json:"at" doc:"When it last changed."`
 	Times int              `json:"times" doc:"How often it changed."`

@@ -204,7 +204,9 @@ type ReplayResult struct {
 	Matched bool            `json:"matched" doc:"Whether the workflow is for the call. It was not run if not."`
 	Trace   *WorkflowTrace  `json:"trace,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty" doc:"What the caller would get, without secrets."`
-	Error   string          `json:"error,omitempty" doc:"The error that the caller would get."`
+	// Redacted names rules of the call history; what a workflow replaces is not among them.
+	Redacted []string `json:"redacted,omitempty" doc:"The rules that took secrets out of result. The caller would get them."`
+	Error    string   `json:"error,omitempty" doc:"The error that the caller would get."`
 }
 
 // BacktestRequest asks what a workflow makes of the last calls of the history.

@@ -1,4 +1,6 @@
 export default {
+	"The session has ended. Drafts of items and workflows are kept: sign in to go on.":
+		"セッションが終了しました。書きかけの項目とワークフローは残っています。サインインして続けてください。",
 	Calls: "呼び出し",
 	Workflows: "ワークフロー",
 	Tools: "ツール",

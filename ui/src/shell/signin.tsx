@@ -5,8 +5,9 @@ import { chooseLang, currentLang, t } from "../lang";
 import { Button, Card, CopyButton, Field, Input, Notes, Problem, Prose } from "../ui";
 import { Mark } from "./mark";
 
-/** SignIn is what a browser sees that has no session. */
-export function SignIn({ problem }: { problem?: unknown }) {
+/** SignIn is what a browser sees that has no session, or whose session has ended while a page
+ * was open. */
+export function SignIn({ problem, ended }: { problem?: unknown; ended?: boolean }) {
 	const [token, setToken] = useState("");
 	const [error, setError] = useState<unknown>(problem);
 	const [busy, setBusy] = useState(false);
@@ -33,6 +34,11 @@ export function SignIn({ problem }: { problem?: unknown }) {
 					{other === "ja" ? "日本語" : "English"}
 				</Button>
 			</div>
+			{ended && error === undefined && (
+				<p role="status" className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
+					{t("The session has ended. Drafts of items and workflows are kept: sign in to go on.")}
+				</p>
+			)}
 			{error !== undefined && <Problem error={error} className="[&>*]:first-letter:uppercase" />}
 			<Card className="flex flex-col gap-3 p-5">
 				<h1 className="text-base">{t("Sign in")}</h1>

@@ -33,12 +33,15 @@ const buttonSizes = { normal: "h-8 px-3", small: "h-6 px-2 text-xs", icon: "size
 type ButtonProps = ComponentProps<"button"> & { look?: Look; size?: keyof typeof buttonSizes; busy?: boolean };
 
 /** Button does something. One on a page is primary. While it is busy it shows so and
- * cannot be pressed again. */
-export function Button({ look = "plain", size = "normal", busy, className, children, ...rest }: ButtonProps) {
+ * cannot be pressed again; the second click of a double click comes before it shows that. */
+export function Button({ look = "plain", size = "normal", busy, className, children, onClick, ...rest }: ButtonProps) {
 	return (
 		<button
 			type="button"
 			{...rest}
+			onClick={(event) => {
+				if (busy === undefined || event.detail < 2) onClick?.(event);
+			}}
 			disabled={rest.disabled || busy}
 			aria-busy={busy || undefined}
 			className={cx(button, looks[look], buttonSizes[size], className)}

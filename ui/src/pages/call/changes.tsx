@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import type { S } from "@/api/client";
 import { between, t, took } from "@/lang";
-import { Cap, Card, Chip, cx, Empty, marked } from "@/ui";
+import { Cap, Card, Chip, cx, Empty, marked, RecordMasks } from "@/ui";
 import { useWorkflowName } from "../calls/words";
 import { useStepName } from "./names";
 
@@ -53,115 +53,117 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 		: call.response?.json;
 	const put = new Map<string, unknown>();
 	return (
-		<div className="flex flex-col gap-3">
-			{call.workflows.map((trace) => {
-				const shadow = trace.mode === "shadow";
-				let seen: unknown = shadow ? { ...(document as object), response: answer } : document;
-				const set = shadow ? new Map(put) : put;
-				return (
-					<Card key={`${trace.workflow} ${trace.startedAt}`} className="overflow-hidden">
-						<Cap>
-							<span className="flex items-center gap-2">
-								<Link
-									href={`/workflows/${encodeURIComponent(trace.workflow)}?call=${encodeURIComponent(call.id)}`}
-									className="font-medium text-text hover:underline"
-								>
-									{workflowName(trace.workflow)}
-								</Link>
-								{t("version {n}", { n: trace.version })}
-								{shadow && <Chip>{t("shadow")}</Chip>}
-								{trace.detached && <Chip>{t("beside the call")}</Chip>}
-							</span>
-							<span className="tabular">
-								{!shadow && `${word(trace.outcome)} · `}
-								{took(trace.tookMillis)}
-							</span>
-						</Cap>
-						{shadow && (
-							<p className="border-line border-b bg-accent-soft px-4 py-2">
-								<b className="font-semibold">{t("Nothing was changed.")}</b>
-								{between()}
-								{wouldHave(trace)}
-								{between()}
-								<span className="text-muted">{t("The workflow is in shadow mode: it only watches.")}</span>
-							</p>
-						)}
-						<ol>
-							{trace.steps.map((step, i) => {
-								const patch = Array.isArray(step.patch) ? (step.patch as Op[]) : [];
-								const lines = patch.map((op) => {
-									const before = op.op === "add" ? undefined : (valueAt(seen, op.path) ?? set.get(op.path));
-									seen = applied(seen, op);
-									if (!shadow) document = seen;
-									set.set(op.path, op.op === "remove" ? undefined : op.value);
-									return { op, before };
-								});
-								return (
-									// biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
-									<li key={i} className="border-line border-b px-4 py-2.5 last:border-0">
-										<div className="flex items-center gap-2">
-											<span data-term className="font-medium" title={step.node}>
-												{stepName(trace, step)}
-											</span>
-											<span
-												className={cx(
-													"text-xs",
-													shadow || ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad",
-												)}
-											>
-												{shadow && step.status === "denied" ? t("would have denied") : word(step.status)}
-												{step.handle && step.handle !== "out" && ` → ${step.handle}`}
-											</span>
-											<span className="num ml-auto text-muted text-xs">{took(step.runMillis)}</span>
-										</div>
-										{lines.length > 0 && (
-											<div
-												className={cx(
-													"mt-2 overflow-hidden rounded-md border border-line font-mono text-xs",
-													shadow && "border-line-strong border-dashed",
-												)}
-											>
-												{lines.map(({ op, before }, j) => (
-													// biome-ignore lint/suspicious/noArrayIndexKey: changes stay in their order
-													<div key={j} className="border-line not-first:border-t">
-														<div className="flex gap-3 bg-sunken px-3 py-1 text-muted">
-															<span className="min-w-0 break-all">{op.path}</span>
-															{shadow && <span className="ml-auto shrink-0 font-sans">{t("not carried out")}</span>}
-														</div>
-														{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
-														{before === undefined && op.op !== "add" && (
-															<div className="px-3 py-0.5 font-sans text-faint">
-																{t("What was there before is not kept.")}
+		<RecordMasks value={new Set(call.redacted)}>
+			<div className="flex flex-col gap-3">
+				{call.workflows.map((trace) => {
+					const shadow = trace.mode === "shadow";
+					let seen: unknown = shadow ? { ...(document as object), response: answer } : document;
+					const set = shadow ? new Map(put) : put;
+					return (
+						<Card key={`${trace.workflow} ${trace.startedAt}`} className="overflow-hidden">
+							<Cap>
+								<span className="flex items-center gap-2">
+									<Link
+										href={`/workflows/${encodeURIComponent(trace.workflow)}?call=${encodeURIComponent(call.id)}`}
+										className="font-medium text-text hover:underline"
+									>
+										{workflowName(trace.workflow)}
+									</Link>
+									{t("version {n}", { n: trace.version })}
+									{shadow && <Chip>{t("shadow")}</Chip>}
+									{trace.detached && <Chip>{t("beside the call")}</Chip>}
+								</span>
+								<span className="tabular">
+									{!shadow && `${word(trace.outcome)} · `}
+									{took(trace.tookMillis)}
+								</span>
+							</Cap>
+							{shadow && (
+								<p className="border-line border-b bg-accent-soft px-4 py-2">
+									<b className="font-semibold">{t("Nothing was changed.")}</b>
+									{between()}
+									{wouldHave(trace)}
+									{between()}
+									<span className="text-muted">{t("The workflow is in shadow mode: it only watches.")}</span>
+								</p>
+							)}
+							<ol>
+								{trace.steps.map((step, i) => {
+									const patch = Array.isArray(step.patch) ? (step.patch as Op[]) : [];
+									const lines = patch.map((op) => {
+										const before = op.op === "add" ? undefined : (valueAt(seen, op.path) ?? set.get(op.path));
+										seen = applied(seen, op);
+										if (!shadow) document = seen;
+										set.set(op.path, op.op === "remove" ? undefined : op.value);
+										return { op, before };
+									});
+									return (
+										// biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
+										<li key={i} className="border-line border-b px-4 py-2.5 last:border-0">
+											<div className="flex items-center gap-2">
+												<span data-term className="font-medium" title={step.node}>
+													{stepName(trace, step)}
+												</span>
+												<span
+													className={cx(
+														"text-xs",
+														shadow || ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad",
+													)}
+												>
+													{shadow && step.status === "denied" ? t("would have denied") : word(step.status)}
+													{step.handle && step.handle !== "out" && ` → ${step.handle}`}
+												</span>
+												<span className="num ml-auto text-muted text-xs">{took(step.runMillis)}</span>
+											</div>
+											{lines.length > 0 && (
+												<div
+													className={cx(
+														"mt-2 overflow-hidden rounded-md border border-line font-mono text-xs",
+														shadow && "border-line-strong border-dashed",
+													)}
+												>
+													{lines.map(({ op, before }, j) => (
+														// biome-ignore lint/suspicious/noArrayIndexKey: changes stay in their order
+														<div key={j} className="border-line not-first:border-t">
+															<div className="flex gap-3 bg-sunken px-3 py-1 text-muted">
+																<span className="min-w-0 break-all">{op.path}</span>
+																{shadow && <span className="ml-auto shrink-0 font-sans">{t("not carried out")}</span>}
 															</div>
-														)}
-														{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
-														{op.op === "remove" && before === undefined && (
-															<Line sign="-" value={t("removed")} pale={shadow} />
-														)}
-													</div>
-												))}
-											</div>
-										)}
-										{step.console?.map((line, j) => (
-											// biome-ignore lint/suspicious/noArrayIndexKey: lines stay in their order
-											<div key={j} className="mt-1 font-mono text-muted text-xs break-words whitespace-pre-wrap">
-												{line.level}: {marked(line.text)}
-											</div>
-										))}
-										{step.error && (
-											<div className={cx("mt-1 break-words whitespace-pre-wrap", shadow ? "text-muted" : "text-bad")}>
-												{marked(step.error)}
-												{step.line ? t("{title} ({name})", { title: "", name: t("line {n}", { n: step.line }) }) : ""}
-											</div>
-										)}
-									</li>
-								);
-							})}
-						</ol>
-					</Card>
-				);
-			})}
-		</div>
+															{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
+															{before === undefined && op.op !== "add" && (
+																<div className="px-3 py-0.5 font-sans text-faint">
+																	{t("What was there before is not kept.")}
+																</div>
+															)}
+															{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
+															{op.op === "remove" && before === undefined && (
+																<Line sign="-" value={t("removed")} pale={shadow} />
+															)}
+														</div>
+													))}
+												</div>
+											)}
+											{step.console?.map((line, j) => (
+												// biome-ignore lint/suspicious/noArrayIndexKey: lines stay in their order
+												<div key={j} className="mt-1 font-mono text-muted text-xs break-words whitespace-pre-wrap">
+													{line.level}: {marked(line.text)}
+												</div>
+											))}
+											{step.error && (
+												<div className={cx("mt-1 break-words whitespace-pre-wrap", shadow ? "text-muted" : "text-bad")}>
+													{marked(step.error)}
+													{step.line ? t("{title} ({name})", { title: "", name: t("line {n}", { n: step.line }) }) : ""}
+												</div>
+											)}
+										</li>
+									);
+								})}
+							</ol>
+						</Card>
+					);
+				})}
+			</div>
+		</RecordMasks>
 	);
 }
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, MoreHorizontal, Pencil, Play, Power, RotateCw, SearchX, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
 import { ago, both, clock, list, number, sentences, t, tn, took, whole } from "@/lang";
@@ -52,6 +52,12 @@ export default function Server() {
 	const change = query.useMutation("patch", "/v1/servers/{name}");
 	const remove = query.useMutation("delete", "/v1/servers/{name}");
 	const signIn = query.useMutation("post", "/v1/servers/{name}/sign-in");
+	// What was wrong before a change is not wrong with the server that is up now.
+	const now = server.data && JSON.stringify([server.data.definition, server.data.state === "ready"]);
+	const forget = useRef(() => {});
+	forget.current = () => trial.since === undefined && !trial.result?.success && trial.cancel();
+	// biome-ignore lint/correctness/useExhaustiveDependencies: the change is what it waits for
+	useEffect(() => forget.current(), [now]);
 	const [asked, ask] = useState<"remove" | "change" | null>(params.has("change") ? "change" : null);
 	const path = { params: { path: { name } } };
 	const part = (params.get("part") as Part | null) ?? "tools";
@@ -132,7 +138,15 @@ export default function Server() {
 									{!off && (
 										<Button
 											busy={restart.isPending}
-											onClick={() => restart.mutate(path, { onSuccess: again, onError: complain })}
+											onClick={() =>
+												restart.mutate(path, {
+													onError: complain,
+													onSuccess: () => {
+														say(t("{name} is started again.", { name }));
+														again();
+													},
+												})
+											}
 										>
 											<RotateCw />
 											{t("Restart")}

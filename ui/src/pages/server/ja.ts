@@ -1,4 +1,5 @@
 export default {
+	"{name} is started again.": "{name} を起動し直しています。",
 	"There is no server {name}": "サーバー「{name}」はありません",
 	"To the servers": "サーバーの一覧へ",
 	"It was removed, or it has another name.": "削除されたか、別の名前になっています。",

@@ -1,4 +1,7 @@
 export default {
+	"What changed from {from} to {to}:": "{from} から {to} への変更：",
+	"Masked only here, by the rules {rules}. The client would get the real values.":
+		"ここでの表示だけ、ルール {rules} によって伏せています。実際の呼び出しでは、クライアントに本来の値が渡ります。",
 	"Drawing of the workflow": "ワークフローの図",
 	"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Escape leaves.":
 		"矢印キーでノード間を移動、Tab で追加、C で接続、F2 で名前の変更、Delete で削除、Escape で図から離れます。",

@@ -1,7 +1,7 @@
 import { Play } from "lucide-react";
 import { useMemo } from "react";
-import { between, t, tn, took } from "../../lang";
-import { Button, Cap, Chip, complain, cx, Json } from "../../ui";
+import { between, list, t, tn, took } from "../../lang";
+import { Button, Cap, Chip, complain, cx, Json, marked, RecordMasks } from "../../ui";
 import { nodeOf } from "./definition";
 import { statusText, toneOf, wayText } from "./node";
 import { replayOf, useEditor } from "./store";
@@ -23,6 +23,7 @@ export function OutputPane() {
 		const { before, after } = stateAt(sample, replay, id);
 		return after ? diff(before, after) : [];
 	}, [sample, replay, step, id]);
+	const masks = useMemo(() => new Set(replay?.result.redacted), [replay]);
 	const changed = Array.isArray(step?.patch) ? step.patch.length : 0;
 	return (
 		<section aria-label={t("Output")} className="flex min-h-0 min-w-0 flex-col">
@@ -69,7 +70,7 @@ export function OutputPane() {
 					<p className="p-4 text-muted">{t("The workflow is not for this call, so it was not run.")}</p>
 				) : node ? (
 					step ? (
-						<>
+						<RecordMasks value={masks}>
 							<div className="flex flex-wrap items-center gap-2 px-4 pt-3 text-muted text-xs">
 								<Chip tone={toneOf(step)}>{statusText(step)}</Chip>
 								<span className="tabular">{took(step.runMillis)}</span>
@@ -93,7 +94,7 @@ export function OutputPane() {
 							) : (
 								<p className="px-4 py-3 text-faint">{t("It changed nothing.")}</p>
 							)}
-						</>
+						</RecordMasks>
 					) : (
 						<p className="p-4 text-muted">
 							{node.type === "start"
@@ -102,7 +103,9 @@ export function OutputPane() {
 						</p>
 					)
 				) : (
-					<Outcome />
+					<RecordMasks value={masks}>
+						<Outcome />
+					</RecordMasks>
 				)}
 			</div>
 		</section>
@@ -111,7 +114,7 @@ export function OutputPane() {
 
 function Outcome() {
 	const replay = useEditor(replayOf)!;
-	const { trace, error, result } = replay.result;
+	const { trace, error, result, redacted = [] } = replay.result;
 	const touched = (part: string) =>
 		trace?.steps.some((step) =>
 			(step.patch as { path: string }[] | undefined)?.some(({ path }) => path.startsWith(part)),
@@ -135,6 +138,16 @@ function Outcome() {
 					<span className="text-faint">{t("The workflow takes {time}.", { time: took(trace.tookMillis) })}</span>
 				)}
 			</p>
+			{redacted.length > 0 && (
+				<p role="note" className="mx-4 mt-2 rounded-md bg-warn-soft px-3 py-2 text-warn text-xs">
+					{tn(
+						redacted.length,
+						"Masked only here, by the rule {rules}. The client would get the real value.",
+						"Masked only here, by the rules {rules}. The client would get the real values.",
+						{ rules: list(redacted) },
+					)}
+				</p>
+			)}
 			{error && <p className="px-4 pt-2 whitespace-pre-wrap text-bad">{error}</p>}
 			{result !== undefined && <Json value={result} className="max-h-none!" />}
 		</>
@@ -156,7 +169,7 @@ export function Diff({ lines }: { lines: DiffLine[] }) {
 						line.kind === "…" && "text-faint",
 					)}
 				>
-					{line.kind === "…" ? "…" : `${line.kind} ${line.text}`}
+					{line.kind === "…" ? "…" : marked(`${line.kind} ${line.text}`)}
 				</div>
 			))}
 		</pre>

@@ -1,4 +1,4 @@
-import { History, RotateCcw, X } from "lucide-react";
+import { ChevronRight, History, RotateCcw, X } from "lucide-react";
 import { useEffect, useId, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { api, query, refresh, type S } from "../../../api/client";
@@ -64,6 +64,10 @@ export function Versions({ onClose }: { onClose: () => void }) {
 											shown === v.version && "bg-sunken",
 										)}
 									>
+										<ChevronRight
+											aria-hidden
+											className={cx("size-3.5 shrink-0 text-faint", shown === v.version && "rotate-90")}
+										/>
 										<b className="tabular">v{v.version}</b>
 										{v.version === running && (
 											<Chip tone={v.mode === "shadow" ? "accent" : "ok"}>
@@ -124,10 +128,13 @@ function Version({
 	);
 	const old = details.data?.definition as unknown as Definition | undefined;
 	const against = chosen > 0 ? (other.data?.definition as unknown as Definition | undefined) : draft;
+	const later = chosen > 0 && chosen < version; // than the other one
 	const changes = useMemo(() => {
 		if (!old || !against) return null;
-		return chosen > 0 && chosen < version ? changesBetween(against, old) : changesBetween(old, against);
-	}, [old, against, chosen, version]);
+		return later ? changesBetween(against, old) : changesBetween(old, against);
+	}, [old, against, later]);
+	const [one, another] = [`v${version}`, chosen > 0 ? `v${chosen}` : t("the draft")];
+	const direction = later ? { from: another, to: one } : { from: one, to: another };
 
 	const back = async () => {
 		setBusy(true);
@@ -194,6 +201,7 @@ function Version({
 							<div className="flex flex-wrap gap-2 px-3 pb-2">
 								<Button
 									size="small"
+									disabled={chosen === 0 && changes?.length === 0}
 									onClick={() => (mode === (draft.mode ?? "enforce") ? void restore().catch(complain) : ask("draft"))}
 								>
 									<History />
@@ -211,6 +219,9 @@ function Version({
 									</Button>
 								)}
 							</div>
+						)}
+						{changes && changes.length > 0 && (
+							<p className="px-3 pb-2 text-muted text-xs">{t("What changed from {from} to {to}:", direction)}</p>
 						)}
 						{changes && <Changes changes={changes} />}
 					</>
