@@ -513,7 +513,7 @@ func TestFindings(t *testing.T) {
 			server(func(s *doctor.Server) {
 				s.Changed = []doctor.Changed{{Name: "x://a", Address: true, LeftOut: true, TakenBy: "other"}, {Name: "x://b", Address: true, LeftOut: true, TakenBy: "other"}}
 			}),
-			[]string{`note server/github: server other has the addresses of 2 of its resources too, so where both are shown together those are left out: x://a, x://b`},
+			[]string{`note server/github: 2 of its resources have the same URIs as those of server other, which clients that see both get instead: x://a, x://b`},
 		},
 		"a taken name": {
 			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}} }),

@@ -125,7 +125,7 @@ var jaDoctor = map[string]string{
 	"its command %s is not there":                         "コマンド %s が見つかりません",
 	"install %s (%s), or write the full path of %s in %s": "%s（%s）をインストールするか、%s の絶対パスを %s に書いてください",
 	"install it, or write its full path in %s":            "インストールするか、絶対パスを %s に書いてください",
-	"server %[2]s has the addresses of %[1]d of its resources too, so where both are shown together those are left out: %[3]s": "リソース %[1]d 個のアドレスがサーバー「%[2]s」にもあるため、両方をまとめて見せるところでは除外されます：%[3]s",
+	"%[1]d of its resources have the same URIs as those of server %[2]s, which clients that see both get instead: %[3]s": "リソース %[1]d 個の URI がサーバー「%[2]s」のものと重複しているため、両方のサーバーを使うクライアントには公開しません：%[3]s",
 	"%s is left out, because server %s has a tool of that name":                                                                "%s は除外されています。サーバー「%s」に同じ名前のツールがあります",
 	"%s is left out, because server %s has a prompt of that name":                                                              "%s は除外されています。サーバー「%s」に同じ名前のプロンプトがあります",
 	"%s is left out, because server %s, which overwrites too and comes first, has a tool of that name":                         "%s は除外されています。同じく overwrite を指定され、先に書かれているサーバー「%s」に同じ名前のツールがあります",

@@ -20,7 +20,22 @@ import { base, drawn, queries, query, root } from "../api/client";
 import { useConnected } from "../api/events";
 import { type Session, signOut } from "../api/session";
 import { chooseLang, currentLang, number, t, tn } from "../lang";
-import { Button, Chip, complain, cx, Dialog, Dot, Empty, Kbd, LinkButton, Loading, Menu, Notes, Problem } from "../ui";
+import {
+	Button,
+	Chip,
+	complain,
+	cx,
+	Dialog,
+	Dot,
+	Empty,
+	Kbd,
+	LinkButton,
+	Loading,
+	Menu,
+	Notes,
+	Problem,
+	Prose,
+} from "../ui";
 import { beforeLeaving, Leaving } from "../ui/leave";
 import { useKeys } from "./keys";
 import { Mark } from "./mark";
@@ -278,7 +293,11 @@ function Offline() {
 	return (
 		<div role="status" className="flex items-center gap-2 bg-warn-soft px-7 py-2 font-medium text-warn">
 			<WifiOff className="size-4" />
-			{t("Genkan does not answer. What you see may be old. Trying again.")}
+			<span>
+				<Prose
+					text={t("Genkan does not answer. What you see may be old. If it has ended, `genkan serve` starts it.")}
+				/>
+			</span>
 		</div>
 	);
 }

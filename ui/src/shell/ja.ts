@@ -36,8 +36,8 @@ export default {
 	"There is no such page.": "ページが見つかりません。",
 	"Nothing is called that.": "該当するものはありません。",
 	"Page, server, workflow, or what a tool should do": "ページ、サーバー、ワークフローの名前、またはやりたいこと",
-	"Genkan does not answer. What you see may be old. Trying again.":
-		"Genkan から応答がありません。表示が最新でない可能性があります。再接続しています。",
+	"Genkan does not answer. What you see may be old. If it has ended, `genkan serve` starts it.":
+		"Genkan から応答がありません。表示が古い可能性があります。終了している場合は `genkan serve` で起動できます。",
 	"Go to a page, server, workflow or tool": "ページ、サーバー、ワークフロー、ツールへ移動",
 	"Search on this page": "このページで検索",
 	"Move in a list": "一覧内を移動",

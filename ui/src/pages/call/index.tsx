@@ -6,7 +6,7 @@ import { useEvents } from "@/api/events";
 import { between, clock, list, number, t, took, whole } from "@/lang";
 import { term } from "@/lang/terms";
 import { useApprovals } from "@/shell/session";
-import { Cap, Card, Chip, CopyButton, Dot, Json, Loaded, Page, Rich, Spinner, Tabs } from "@/ui";
+import { Cap, Card, Chip, CopyButton, Dot, Json, LinkButton, Loaded, Page, Rich, Spinner, Tabs } from "@/ui";
 import { Find } from "@/ui/find";
 import { Approval } from "../calls/approvals";
 import { CancelCall } from "../calls/cancel";
@@ -39,6 +39,11 @@ export default function Call({ params }: { params: { id: string } }) {
 	return (
 		<Page title={params.id} crumb={crumb}>
 			<Loaded query={call}>{() => null}</Loaded>
+			{call.error && (
+				<LinkButton href={crumb.href} className="mt-3">
+					{t("To the calls")}
+				</LinkButton>
+			)}
 		</Page>
 	);
 }

@@ -99,8 +99,8 @@ export default {
 	"stays as it is": "変更なし",
 	"The file as it is now is kept. Undo puts it back, to the byte.":
 		"現在のファイルは保管されます。いつでも「元に戻す」で元どおりにできます。",
-	"Which tools of Genkan can you use? Call one that only reads.":
-		"Genkan のどのツールを使えますか？読み取り専用のツールを 1 つ呼び出してください。",
+	"Which MCP tools do you have? Call one that only reads.":
+		"使える MCP ツールを教えてください。そのうち読み取り専用のものを 1 つ呼び出してください。",
 	"The first call has come": "最初の呼び出しが届きました",
 	"Waiting for the first call of a client": "クライアントからの最初の呼び出しを待っています",
 	"The test call worked. Now let a client call.":

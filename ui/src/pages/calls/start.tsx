@@ -81,6 +81,7 @@ export function Start({
 	onSent: () => void;
 	onClose?: () => void;
 }) {
+	const command = useConnections().data?.command ?? "genkan";
 	return (
 		<div className="mx-auto mt-6 mb-8 max-w-[680px] sm:mt-12">
 			<div className="flex items-start justify-between gap-3">
@@ -106,7 +107,7 @@ export function Start({
 				</ol>
 			</Card>
 			<p className="mt-4 text-muted">
-				{t("Changed your mind? This command puts every file back, to the byte:")} <code>genkan undo</code>
+				{t("Changed your mind? This command puts every file back, to the byte:")} <code>{`${command} undo`}</code>
 			</p>
 		</div>
 	);
@@ -426,7 +427,7 @@ function FirstCall({ first, onSent }: { first?: Call; onSent: () => void }) {
 	const [busy, setBusy] = useState(false);
 	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 100, enabled: true } } });
 	const tool = harmless(tools.data?.tools ?? []);
-	const prompt = t("Which tools of Genkan can you use? Call one that only reads.");
+	const prompt = t("Which MCP tools do you have? Call one that only reads.");
 	const send = async () => {
 		setBusy(true);
 		try {

@@ -28,7 +28,9 @@ function Renamed({ server, servers }: { server: S["ImportServer"]; servers: S["I
 	return (
 		<span className="block text-muted text-sm">
 			{!other
-				? t("{client} calls it {name}.", values)
+				? /^[a-z][a-z0-9-]*$/.test(origin.name)
+					? t("{client} calls it {name}.", values)
+					: t("{client} calls it {name}. Names of servers have lower case letters, digits and - only.", values)
 				: whatRuns(other) === whatRuns(server)
 					? t(
 							"{client} calls it {name}, which is the name of another server: that has other variables, headers or folders.",

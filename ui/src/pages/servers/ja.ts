@@ -1,4 +1,6 @@
 export default {
+	"{client} calls it {name}. Names of servers have lower case letters, digits and - only.":
+		"サーバー名には半角の英小文字、数字、ハイフンしか使えないため、{client} の「{name}」は名前を変えて取り込みます。",
 	"{client} calls it {name}, which is the name of another server: that has other variables, headers or folders.":
 		"{client} では「{name}」という名前ですが、変数、ヘッダー、またはフォルダーの異なる別のサーバーと重なるため、名前を変えて取り込みます。",
 	"{client} calls it {name}, which is the name of another server: that runs something else.":

@@ -41,7 +41,7 @@ export function Backup() {
 				{progress?.error && <Problem error={progress.error} />}
 				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
 					{t(
-						"Not in it are secrets and sign-ins of the vault, the admin token and genkan.yaml. Copy genkan.yaml yourself.",
+						"Not in it are the call history, secrets and sign-ins of the vault, the admin token and genkan.yaml. Copy genkan.yaml yourself.",
 					)}
 				</p>
 				<Snippet title={t("The same as a command, for a script")} text={"genkan backup ~/backups/genkan.db\n"} />

@@ -125,8 +125,8 @@ export default {
 		"検査済みのデータベースのコピーです。ナレッジベース、追加したサーバー、ワークフロー、ツールの説明と分類、トークンのハッシュ、学習内容が含まれます。作成中も通常どおり使えます。",
 	"Download a copy": "コピーをダウンロード",
 	Copying: "コピー中",
-	"Not in it are secrets and sign-ins of the vault, the admin token and genkan.yaml. Copy genkan.yaml yourself.":
-		"保管庫のシークレットとサインイン情報、管理者トークン、genkan.yaml は含まれません。genkan.yaml は別にコピーしてください。",
+	"Not in it are the call history, secrets and sign-ins of the vault, the admin token and genkan.yaml. Copy genkan.yaml yourself.":
+		"呼び出しの記録、保管庫のシークレットとサインイン情報、管理者トークン、genkan.yaml は含まれません。genkan.yaml は別にコピーしてください。",
 	"The same as a command, for a script": "同じ処理を行うコマンド（スクリプト用）",
 	Restore: "復元",
 	"A restore replaces everything, so it is done where Genkan runs, while it is stopped. Settings, General says where the data directory is.":

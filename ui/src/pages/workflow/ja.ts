@@ -1,4 +1,5 @@
 export default {
+	"What it changed is masked here.": "変更した値は、ここでは伏せています。",
 	"What changed from {from} to {to}:": "{from} から {to} への変更：",
 	"Masked only here, by the rules {rules}. The client would get the real values.":
 		"ここでの表示だけ、ルール {rules} によって伏せています。実際の呼び出しでは、クライアントに本来の値が渡ります。",
@@ -205,7 +206,7 @@ export default {
 	"{n} refused": "拒否 {n} 件",
 	"{n} changed": "変更 {n} 件",
 	"{n} asked about": "承認待ち {n} 件",
-	"p95 +{time}": "p95 +{time}",
+	"95% take at most {time} longer": "95% の呼び出しは所要時間の増加が {time} 以内",
 	"There are no calls to try it on yet.": "試せる呼び出しがまだありません。",
 	"{list}.": "結果：{list}。",
 	"{what}.": "対象：{what}。",

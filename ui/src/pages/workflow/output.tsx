@@ -92,7 +92,9 @@ export function OutputPane() {
 							{lines.some((line) => line.kind !== " " && line.kind !== "…") ? (
 								<Diff lines={lines} />
 							) : (
-								<p className="px-4 py-3 text-faint">{t("It changed nothing.")}</p>
+								<p className="px-4 py-3 text-faint">
+									{changed > 0 ? t("What it changed is masked here.") : t("It changed nothing.")}
+								</p>
 							)}
 						</RecordMasks>
 					) : (

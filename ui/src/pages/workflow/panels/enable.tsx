@@ -216,7 +216,7 @@ export function Past({ found, passes }: { found: S["BacktestResult"]; passes: bo
 		...(found.denied + found.failed === 0 ? [t("{n} refused", { n: number(0) })] : []),
 		t("{n} changed", { n: number(found.changed) }),
 		...(found.asked > 0 ? [t("{n} asked about", { n: number(found.asked) })] : []),
-		t("p95 +{time}", { time: took(found.p95Millis) }),
+		t("95% take at most {time} longer", { time: took(found.p95Millis) }),
 	];
 	return (
 		<span className="text-muted">
