@@ -41,7 +41,7 @@ test.describe("a newcomer", () => {
 		expect(readFileSync(file, "utf8")).toBe(before);
 
 		await steps.nth(2).getByRole("button", { name: "Copy" }).click();
-		await expect.poll(() => clipboard(page)).toContain("Genkan");
+		await expect.poll(() => clipboard(page)).toContain("Which MCP tools");
 		await steps.nth(2).getByRole("button", { name: "Send a test call" }).click();
 		await expect(rows(page)).toHaveCount(2); // the heading and the call
 		await expect(rows(page).nth(1)).toBeInViewport({ ratio: 1 });

@@ -54,10 +54,13 @@ for (const [hint, find] of [
 rule("keys", ["PRIVATE KEY"], /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^\0-]|-{1,2}[^\0-])*(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)?/gu);
 rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with a password
 // A value whose name says that it is secret: password = …, パスワード：…. Without a digit it
-// is rather a word, or code. Its signs are listed: with the flag i, a range of others has k
-// and s in it, because the Kelvin sign and the long s are the same letters.
-rule("keys", [], /((?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)["']?\s*[=:：は]\s*["'「]?)[!#$%&*+./0-9:=?@A-Z\\^_`a-z|~-]{4,}/giu, (found) => /[0-9]/u.test(found));
-const secretName = /(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)$/iu;
+// is rather a word, or code. In quotes it ends with them. Otherwise its signs are listed: with
+// the flag i, a range of others has k and s in it, because the Kelvin sign and the long s are
+// the same letters.
+const names = "(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)";
+const secretName = new RegExp(names + "$", "iu");
+const values = `(?:"[^"\\s\\0]{4,}"|'[^'\\s\\0]{4,}'|「[^」\\s\\0]{4,}」|["'「]?[!#$%&*+./0-9:=?@A-Z\\\\^_\`a-z|~-]{4,})`;
+rule("keys", [], new RegExp(`(${names}["']?\\s*[=:：は]\\s*)${values}`, "giu"), (found) => /[0-9]/u.test(found));
 
 rule("mail", ["@", "＠"], /[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/gu, (found) => !found.startsWith("git@"));
 
@@ -123,10 +126,13 @@ const plain = (text) => {
   const numbers = /[0-9０-９]/u.test(text);
   for (const { kind, hints, find, test } of rules) {
     if (hints === null ? !numbers : hints.length > 0 && !hints.some((hint) => text.includes(hint))) continue;
-    // If the expression of a rule for keys has a group, that stays: it is the name.
+    // If the expression of a rule for keys has a group, that stays: it is the name. So do
+    // quotes around the value.
     text = text.replace(find, (found, first) => {
       if (found === "" || (test && !test(found, text, first))) return found;
-      return (kind === "keys" && typeof first === "string" ? first : "") + "[redacted:" + kind + "]";
+      if (kind !== "keys" || typeof first !== "string") return "[redacted:" + kind + "]";
+      const quoted = /^["'「]/u.test(found.slice(first.length));
+      return first + (quoted ? found[first.length] : "") + "[redacted:keys]" + (quoted && /["'」]$/u.test(found) ? found[found.length - 1] : "");
     });
   }
   return text;
