@@ -42,7 +42,7 @@ var jaDeclared = map[string]string{
 	"the database":           "データベース",
 	"the configuration file": "設定ファイル",
 	"Show how the servers are, or one of them with its last output. Servers can be added\nto a running genkan, which keeps them in its database; those of the configuration\nfile are changed there.": "サーバーの状態、または 1 つの詳細と最後の出力を表示します。実行中の Genkan にサーバーを\n追加でき、データベースに保存されます。設定ファイルのサーバーはファイルで変更します。",
-	"No servers are configured. `genkan import` takes over those of your editors; `genkan servers add` adds one. They can also be written into %s/genkan.yaml (`genkan serve --help` shows how).":     "サーバーが設定されていません。`genkan import` でエディターのサーバーを引き継ぐか、`genkan servers add` で追加してください。%s/genkan.yaml に書くこともできます（書き方は `genkan serve --help`）。",
+	"No servers are configured. `genkan import` takes over those of your editors; `genkan servers add` adds one. They can also be written into %s/genkan.yaml (`genkan serve --help` shows how).":     "サーバーが設定されていません。`genkan import` でエディターのサーバーを取り込むか、`genkan servers add` で追加してください。%s/genkan.yaml に書くこともできます（書き方は `genkan serve --help`）。",
 	"there is no server %q; did you mean %q?":                                                      "サーバー%qはありません。%qのことですか？",
 	"The configuration was read again. `genkan servers` shows how its servers are.":                "設定を読み直しました。サーバーの状態は `genkan servers` で確認できます。",
 	"nowhere: it is a part of genkan":                                                              "どこにもありません（Genkan の一部です）",
