@@ -100,7 +100,7 @@ export default {
 	"There is none yet.": "まだ設定されていません。",
 	Embeddings: "エンベディング",
 	"{n} lessons are forgotten.": "学習内容 {n} 件を削除しました。",
-	"Words, without endings": "検索語（語尾なし・2 文字ずつ）",
+	"Words, without endings": "検索語（語尾なし）",
 	Times: "回数",
 	Last: "最終",
 	everybody: "全員",

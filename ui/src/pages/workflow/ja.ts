@@ -285,7 +285,7 @@ export default {
 	"It runs at once, as a new version.": "新しいバージョンとして、すぐに有効になります。",
 	"Make it active now": "すぐに有効にする",
 	shadow: "シャドー",
-	"was active": "直前に有効",
+	"was active": "直前まで有効",
 	"Make version {version} the draft?": "バージョン {version} を下書きにしますか？",
 	"Version {version} is in shadow mode, and the draft is not. What runs now stays.":
 		"モードが変わります。今の下書きは「適用する」、バージョン {version} はシャドーです。有効なバージョンは変わりません。",
