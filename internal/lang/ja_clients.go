@@ -3,7 +3,7 @@ package lang
 // jaClients are the words of clients: what is found in the files of other
 // programs, and what cannot be written there.
 var jaClients = map[string]string{
-	"%s, where imports are remembered, cannot be read; remove it, and import again": "インポートの記録 %s を読み取れません。削除して、インポートし直してください",
+	"%s, where imports are remembered, cannot be read; remove it, and import again": "取り込みの記録 %s を読み取れません。削除して、取り込み直してください",
 	// What a file's entries say.
 	"%s has a value of another kind than expected, so it was left out":               "%s の値の種類が想定と違うため、取り込みませんでした",
 	"%s is not known to genkan, so it was left out":                                  "Genkan は %s に対応していないため、取り込みませんでした",

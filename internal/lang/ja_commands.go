@@ -44,7 +44,7 @@ var jaCommands = map[string]string{
 	"process":            "プロセス",
 	"problem":            "問題",
 	"next try":           "次の再試行",
-	"start took":         "起動時間",
+	"start took":         "起動にかかった時間",
 	"hidden":             "非表示",
 	"%s is left out: %s": "%s は除外されています：%s",
 	"%s is shown to clients otherwise than its server sent it: %s": "%s はサーバーが送ったものとは違う形でクライアントに見せています：%s",
@@ -98,7 +98,7 @@ Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wro
 input, 3 not found, 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too
 slow, 70 a fault of genkan's own, 130 canceled.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
 
-  genkan import        エディターのサーバーを引き継ぐ
+  genkan import        エディターのサーバーを取り込む
   genkan connect       エディターのサーバーを Genkan 経由にする
   genkan serve         127.0.0.1:3000 でゲートウェイを起動する
   genkan ui            Web UI を開く
@@ -178,7 +178,7 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 データディレクトリのファイル admin-token にあります。トークンの名前は、ログと
 メトリクスでのクライアントの名前になります。変更は実行中の Genkan にすぐ反映されます。
 最後に使われた時刻は 1 分ごとに記録されます。`,
-	"Make a token and print it, once": "トークンを作り、一度だけ表示する",
+	"Make a token and print it, once": "トークンを発行し、一度だけ表示する",
 	"List the tokens' names":          "トークンの名前を一覧表示する",
 	"Take a token back":               "トークンを失効させる",
 	"Speak MCP over standard input and output, for clients that spawn their servers.\n\n" +
@@ -214,7 +214,7 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 	"Serve `genkan stdio` processes":                                                               "`genkan stdio` のプロセスにサービスを提供する",
 	"no place for a socket could be had in the data directory":                                     "データディレクトリにソケットを作れませんでした",
 	"%s must be a time such as 10m":                                                                "%s には 10m のような時間を指定してください",
-	"--only %s names a server that is not configured, or is disabled; `genkan servers` lists them": "--only %s に設定されていない、または無効なサーバーが含まれています。`genkan servers` で一覧を確認できます",
+	"--only %s names a server that is not configured, or is disabled; `genkan servers` lists them": "--only %s に、設定されていないか、オフのサーバーが含まれています。`genkan servers` で一覧を確認できます",
 	"genkan's background process was lost while this call was under way; the call may or may not have been carried out, so check before you repeat it":                           "この呼び出しの途中で Genkan のバックグラウンドプロセスが失われました。呼び出しが実行されたかどうかは不明です。繰り返す前に確認してください",
 	"genkan's background process was lost, and no other one could be reached in time; the call was not carried out. Try again, and look into genkan's log if that does not help": "Genkan のバックグラウンドプロセスが失われ、時間内に別のプロセスに接続できませんでした。呼び出しは実行されていません。やり直し、それでも解決しない場合は Genkan のログを確認してください",
 	"genkan's background process was lost, and too many calls wait for another one; the call was not carried out. Try again in a moment":                                         "Genkan のバックグラウンドプロセスが失われ、待っている呼び出しが多すぎます。呼び出しは実行されていません。少し待ってからやり直してください",
@@ -258,7 +258,7 @@ and paste the address that the browser ends at, although its page does not load.
 	"signed in":                            "サインイン済み",
 	"ready":                                "稼働中",
 	"starting":                             "起動中",
-	"down":                                 "停止中",
+	"down":                                 "停止",
 	"needs sign-in":                        "要サインイン",
 	"No server of the configuration has a url, so there is nothing to sign in to.": "設定に url を持つサーバーがないため、サインイン先はありません。",
 	"SIGN-IN":                          "サインイン",
@@ -271,7 +271,7 @@ and paste the address that the browser ends at, although its page does not load.
 	"No genkan ran for %s; one was started in the background.":                                       "%s で動いている Genkan がなかったため、バックグラウンドで起動しました。",
 	"Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.": "まだ起動中のため、次のサーバーのツールはここにありません：%s。状態は `genkan servers` で確認できます。",
 	"not responding": "応答なし",
-	"There are no tokens besides the admin token. `genkan tokens add NAME` makes one.":                                       "管理者トークンのほかにトークンはありません。`genkan tokens add NAME` で作れます。",
+	"There are no tokens besides the admin token. `genkan tokens add NAME` makes one.":                                       "管理者トークンのほかにトークンはありません。`genkan tokens add NAME` で発行できます。",
 	"The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.": "動いている Genkan の設定は %s です。--config %s は効きません。先に止めるか、--config を外してください。",
 	"the backup broke off; look into genkan's log, and try again":                                                            "バックアップが途中で切れました。Genkan のログを確認し、もう一度試してください",
 	"a backup is being made or downloaded already; wait until that is done":                                                  "バックアップはすでに作成中またはダウンロード中です。終わるまで待ってください",

@@ -100,10 +100,10 @@ var jaConfig = map[string]string{
 	"%s needs max, the number of calls per timeWindow; 0 is no limit":                                                                                  "%s には max（timeWindow あたりの呼び出し回数）が必要です。0 は無制限です",
 	"listen already has the host and the port; write either listen, or host and port":                                                                  "listen でホストとポートが決まります。listen か、host と port のどちらか一方を書いてください",
 	"CORS is enabled without an origin, which would admit every page; name the origins in cors.origin or CORS_ORIGIN, such as https://app.example.com": "CORS が有効ですがオリジンの指定がなく、すべてのページを許可してしまいます。cors.origin か CORS_ORIGIN に https://app.example.com のように指定してください",
-	"TLS needs both a certificate and its key: set tls.cert and tls.key (--tls-cert, --tls-key), or neither":                                           "TLS には証明書と鍵の両方が必要です。tls.cert と tls.key（--tls-cert、--tls-key）を両方設定するか、どちらも外してください",
+	"TLS needs both a certificate and its key: set tls.cert and tls.key (--tls-cert, --tls-key), or neither":                                           "TLS には証明書と秘密鍵の両方が必要です。tls.cert と tls.key（--tls-cert、--tls-key）を両方設定するか、どちらも外してください",
 
 	// Servers.
-	"%q cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?": "%qはサーバー名に使えません。英字で始め、英字、数字、- だけを使ってください（小文字、%d 文字まで）。%qではどうですか？",
+	"%q cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?": "%qはサーバー名に使えません。英字で始め、英字、数字、- だけを使ってください（小文字、%d 文字以内）。候補：%q",
 	"%s has %q and %q, which are the same header":                                                        "%s に%qと%qがありますが、同じヘッダーです",
 	"%s has a name that a header cannot have; write Name: value":                                         "%s にヘッダー名として使えない名前があります。Name: value の形で書いてください",
 	"%s has a name that a variable cannot have; write NAME: value":                                       "%s に変数名として使えない名前があります。NAME: value の形で書いてください",

@@ -4,7 +4,7 @@ package lang
 // to ask.
 var jaEdges = map[string]string{
 	// lock
-	"a token is needed: send \"Authorization: Bearer TOKEN\". The admin token is in the file admin-token in genkan's data directory; `genkan tokens add NAME` makes others": "トークンが必要です。\"Authorization: Bearer TOKEN\" を送ってください。管理者トークンは Genkan のデータディレクトリのファイル admin-token にあります。ほかのトークンは `genkan tokens add NAME` で作れます",
+	"a token is needed: send \"Authorization: Bearer TOKEN\". The admin token is in the file admin-token in genkan's data directory; `genkan tokens add NAME` makes others": "トークンが必要です。\"Authorization: Bearer TOKEN\" を送ってください。管理者トークンは Genkan のデータディレクトリのファイル admin-token にあります。ほかのトークンは `genkan tokens add NAME` で発行できます",
 	"this Host is not allowed; if you reach genkan by another name, start it with --allowed-host NAME":                                                                      "この Host は許可されていません。別の名前で Genkan に接続する場合は、--allowed-host NAME を付けて起動してください",
 	"this Origin is not allowed; to let a web page call genkan, name it in cors.origin":                                                                                     "この Origin は許可されていません。Web ページから Genkan を呼び出すには、cors.origin に指定してください",
 

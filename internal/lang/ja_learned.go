@@ -3,7 +3,7 @@ package lang
 // What is said about what searches have taught.
 var jaLearned = map[string]string{
 	"Show what searches have taught": "検索から学んだことを表示する",
-	"Show what searches have taught. A search that was followed by a successful call\nof one of its hits makes the next search like it find that tool sooner, for the\nsame client. Only the stems of the words are kept. Client * counts for everybody.\n\"learn: false\" in the configuration switches it off.": "検索から学んだことを表示します。検索の後にヒットしたツールの呼び出しが成功すると、\n同じクライアントの次の似た検索で、そのツールが上位に出ます。保存されるのは単語の\n語幹だけです。クライアント * は全員に適用されます。設定の \"learn: false\" で無効に\nできます。",
+	"Show what searches have taught. A search that was followed by a successful call\nof one of its hits makes the next search like it find that tool sooner, for the\nsame client. Only the stems of the words are kept. Client * counts for everybody.\n\"learn: false\" in the configuration switches it off.": "検索から学んだことを表示します。検索の後にヒットしたツールの呼び出しが成功すると、\n同じクライアントの次の似た検索で、そのツールが上位に出ます。保存されるのは英単語の\n語幹と、2 文字ずつに区切った日本語だけです。クライアント * は全員に適用されます。設定の \"learn: false\" で無効に\nできます。",
 	"Searches do not learn: the configuration says \"learn: false\".": "検索からは学びません。設定が \"learn: false\" になっています。",
 	"Nothing has been learned.":                                       "学んだことはまだありません。",
 	"TOOL":                                                            "ツール",

@@ -43,7 +43,7 @@ var jaN8N = map[string]string{
 	"As in get_execution":                    "get_execution にある名前",
 	"With the workflow as it is now":         "現在のワークフローで実行する",
 	"Absolute, or relative to your folder":   "絶対パス、または作業フォルダーからの相対パス",
-	"List n8n workflows (id, name, active).": "n8n のワークフローを一覧します（id, name, active）。",
+	"List n8n workflows (id, name, active).": "n8n のワークフローを一覧します（id、name、active）。",
 	"Get a workflow: a summary, single nodes whole (nodeNames), or everything (raw).": "ワークフローを取得します：概要、指定ノードの全体（nodeNames）、すべて（raw）。",
 	"Which nodes of a workflow connect to which.":                                     "ワークフローのノードの接続関係。",
 	"Create a workflow.": "ワークフローを作成します。",

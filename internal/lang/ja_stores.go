@@ -4,7 +4,7 @@ package lang
 // from items, and the data directory.
 var jaStores = map[string]string{
 	// identity
-	"a token is needed: send it as \"Authorization: Bearer <token>\"; `genkan tokens add NAME` makes one":                           "アクセストークンが必要です。`Authorization: Bearer <token>` の形で送ってください。`genkan tokens add NAME` で作れます",
+	"a token is needed: send it as \"Authorization: Bearer <token>\"; `genkan tokens add NAME` makes one":                           "アクセストークンが必要です。`Authorization: Bearer <token>` の形で送ってください。`genkan tokens add NAME` で発行できます",
 	"the token is not known here, or was revoked: check it for missing characters, or make a new one with `genkan tokens add NAME`": "アクセストークンが登録されていないか、失効しています。文字の欠けがないか確認するか、`genkan tokens add NAME` で新しく作ってください",
 	"the token is revoked, but the running genkan could not confirm it yet; it stops working there within 30 seconds":               "トークンは失効しましたが、実行中の Genkan ではまだ確認できていません。30 秒以内に使えなくなります",
 	"tokens cannot be checked, because the database does not answer; try again in a moment, and see genkan's log if it lasts":       "データベースが応答しないため、トークンを確認できません。少し待ってからもう一度試し、続く場合は Genkan のログを確認してください",

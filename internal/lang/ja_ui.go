@@ -21,7 +21,7 @@ minutes. A genkan in the background, which editors have started, opens a port on
 	"No browser could be opened; open the address above in one.":                                           "ブラウザーを開けませんでした。上のアドレスをブラウザーで開いてください。",
 	"Web UI: %s": "Web UI のアドレス：%s",
 	"The address signs one browser in, within ten minutes; `genkan ui` makes another.":                                                   "このアドレスで、10 分以内にブラウザー 1 つがサインインできます。新しいアドレスは `genkan ui` で作れます。",
-	"this link does not work: it was used already, is older than %d minutes, or is not complete; `genkan ui` makes a new one":            "このリンクは使えません。すでに使われたか、%d 分を過ぎているか、途中で切れています。新しいリンクは `genkan ui` で作れます",
+	"this link does not work: it was used already, is older than %d minutes, or is not complete; `genkan ui` makes a new one":            "このリンクは使えません。使用済みか、有効期限（%d 分）が切れたか、URL が途中で欠けています。新しいリンクは `genkan ui` で作れます",
 	"who has signed in cannot be checked, because the database does not answer; try again in a moment, and see genkan's log if it lasts": "データベースが応答しないため、サインインを確認できません。少し待ってからもう一度試し、続く場合は Genkan のログを確認してください",
 	"this browser is not signed in any more; `genkan ui` makes a link that signs it in":                                                  "このブラウザーのサインインは終了しました。`genkan ui` で作るリンクからサインインできます",
 	"no port could be opened for the web UI; `genkan serve --port PORT` serves it on one that you choose":                                "Web UI のポートを開けませんでした。`genkan serve --port PORT` で、ポートを選んで提供できます",

@@ -10,7 +10,7 @@ var jaUpkeep = map[string]string{
 	"%s has closed statuses only; new items need an open one":                       "%s には完了扱い（closed）のステータスしかありません。新しい項目のために、完了扱いでないステータスが必要です",
 	"must not be empty":                      "空にはできません",
 	"must not begin or end with white space": "先頭と末尾に空白は使えません",
-	"must have at most %d characters":        "%d 文字までです",
+	"must have at most %d characters":        "%d 文字以内にしてください",
 	"must not have commas or control characters; a comma stands between statuses where several are named": "コンマと制御文字は使えません。コンマは複数のステータスを並べるときの区切りです",
 
 	// The doctor's look at the knowledge base.

@@ -2,7 +2,7 @@ package lang
 
 // jaVault are the words of vault: secrets that this machine keeps.
 var jaVault = map[string]string{
-	"the key of the kept secrets in %s is gone; put it back from a backup of that folder, or, if there is none, move the folder away, sign in to servers again, and set the secrets of the configuration again":                                                     "%s に保存されているシークレットの暗号鍵がありません。そのフォルダーのバックアップから鍵を戻してください。なければフォルダーを別の場所へ移し、サーバーへのサインインと、設定で使うシークレットの登録をやり直してください",
+	"the key of the kept secrets in %s is gone; put it back from a backup of that folder, or, if there is none, move the folder away, sign in to servers again, and set the secrets of the configuration again":                                                     "%s に保存されているシークレットの暗号鍵がありません。そのフォルダーのバックアップから暗号鍵を戻してください。なければフォルダーを別の場所へ移し、サーバーへのサインインと、設定で使うシークレットの登録をやり直してください",
 	"the kept secrets in %s cannot be read; put that folder back from a backup, or move it away (do not remove it: what `genkan undo` puts back is in it), sign in to servers again, and set the secrets of the configuration again":                                "%s に保存されているシークレットを読み取れません。フォルダーをバックアップから戻すか、別の場所へ移し（`genkan undo` で戻す内容も入っているため、削除しないでください）、サーバーへのサインインと、設定で使うシークレットの登録をやり直してください",
 	"%s, a kept secret, cannot be read; put that file back from a backup, or move it away (leave the others where they are), and sign in or set the secret again":                                                                                                   "保存されているシークレット「%s」を読み取れません。そのファイルをバックアップから戻すか、そのファイルだけを別の場所へ移し（ほかはそのままにしてください）、サインインまたはシークレットの登録をやり直してください",
 	"secrets cannot be kept in %s; check that genkan may write there and that the disk is not full":                                                                                                                                                                 "シークレットを %s に保存できません。Genkan に書き込み権限があるか、ディスクに空きがあるかを確認してください",
@@ -28,6 +28,6 @@ var jaVault = map[string]string{
 	"it lacks something: %s":                                                                              "足りないものがあります：%s",
 	"No secrets are kept. `genkan secrets set NAME` keeps one.":                                           "保存されているシークレットはありません。`genkan secrets set NAME` で保存できます。",
 	"Servers of the configuration refer to it and will not start without it: %s.":                         "設定の次のサーバーが参照していて、これがないと起動しません：%s。",
-	"the name of a secret has 1 to %d letters, digits, '.', '_' and '-', and is neither \".\" nor \"..\"": "シークレットの名前は、英数字と '.'、'_'、'-' からなる 1 文字以上 %d 文字以内です。「.」と「..」は使えません",
+	"the name of a secret has 1 to %d letters, digits, '.', '_' and '-', and is neither \".\" nor \"..\"": "シークレットの名前は、半角英数字と「.」「_」「-」を使い、%d 文字以内で入力してください（「.」と「..」は使えません）",
 	"there is no secret %s; `genkan secrets set %s` keeps one":                                            "シークレット「%s」はありません。`genkan secrets set %s` で保存できます",
 }

@@ -30,10 +30,10 @@ describe("in Japanese", () => {
 		[0, "0 ms"],
 		[0.42, "0.4 ms"],
 		[999, "999 ms"],
-		[1000, "1 s"],
-		[1449, "1.4 s"],
-		[23_400, "23 s"],
-		[150_000, "3 min"],
+		[1000, "1 秒"],
+		[1449, "1.4 秒"],
+		[23_400, "23 秒"],
+		[150_000, "3 分"],
 	])("a duration of %d ms is %s", (millis, text) => expect(took(millis)).toBe(text));
 	test("a value in Japanese has no space beside it", () => {
 		expect(t("signed in {time}", { time: "13 分前" })).toBe("13\u00a0分前にサインイン");

@@ -94,14 +94,15 @@ export function short(n: number): string {
 export const rate = (n: number): string =>
 	n === 0 || n >= 10 ? number(Math.round(n)) : n < 0.01 ? "< 0.01" : n.toFixed(n < 1 ? 2 : 1);
 
-/** took writes a duration as it is measured, in any language: 4 ms, 1.4 s, 2 min; fine has
+/** took writes a duration as it is measured: 4 ms, 1.4 s, 2 min, or 1.4 秒, 2 分; fine has
  * tenths up to 10 ms. */
 export function took(millis: number, fine = false): string {
 	if (millis < 0.05) return "0 ms";
 	if (millis < (fine ? 10 : 1)) return `${millis.toFixed(1)} ms`;
 	if (millis < 1000) return `${Math.round(millis)} ms`;
-	if (millis < 60_000) return `${(millis / 1000).toFixed(millis < 10_000 && millis % 1000 !== 0 ? 1 : 0)} s`;
-	return `${Math.round(millis / 60_000)} min`;
+	if (millis < 60_000)
+		return `${(millis / 1000).toFixed(millis < 10_000 && millis % 1000 !== 0 ? 1 : 0)} ${lang === "ja" ? "秒" : "s"}`;
+	return `${Math.round(millis / 60_000)} ${lang === "ja" ? "分" : "min"}`;
 }
 
 /** quoted is a name in a sentence: Japanese has no spaces that tell where it ends. */

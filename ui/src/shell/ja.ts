@@ -41,7 +41,7 @@ export default {
 	"Go to a page, server, workflow or tool": "ページ、サーバー、ワークフロー、ツールへ移動",
 	"Search on this page": "このページで検索",
 	"Move in a list": "一覧内を移動",
-	"Previous and next failed call": "前または次の失敗した呼び出し",
+	"Previous and next failed call": "前の失敗・次の失敗へ移動",
 	"These keys": "キーボード操作の一覧",
 	"Drawing: add a step": "図：ノードを追加",
 	"Drawing: connect the step": "図：ノードを接続",
@@ -49,7 +49,7 @@ export default {
 	"Drawing: duplicate the step": "図：ノードを複製",
 	"Drawing: remove the step": "図：ノードを削除",
 	"Undo; in a text, only what was written": "元に戻す（入力欄では、書いた文字だけ）",
-	"Replay the input": "入力を再生",
+	"Replay the input": "この入力で下書きを試す",
 	"On the machine where Genkan runs, this command opens the page with a link that works once:":
 		"Genkan が動いているマシンで次のコマンドを実行すると、一度だけ使えるリンクでこのページが開きます。",
 	"Or sign in with a token": "または、アクセストークンでサインイン",
@@ -57,5 +57,5 @@ export default {
 		"アクセストークンは、管理者が `genkan tokens add NAME` で発行します。",
 	Setting: "設定",
 	"All workflows are off: nothing is redacted, denied or hidden. Limits of tokens stay.":
-		"すべてのワークフローが停止中です。伏せ字、拒否、非表示は行われません。トークンの制限は有効なままです。",
+		"すべてのワークフローを一時停止中です。伏せ字、拒否、非表示は行われません。トークンの制限は有効なままです。",
 } as Record<string, string>;

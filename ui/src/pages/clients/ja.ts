@@ -12,8 +12,8 @@ export default {
 		"インストールしたあとでコマンドを実行すると、クライアントの設定に、すべてのサーバーのツールが使える Genkan の項目を追加します。",
 	connected: "接続済み",
 	"not connected": "未接続",
-	"{n} servers": "サーバー {n} 台",
-	", {n} through Genkan": "（うち {n} 台が Genkan 経由）",
+	"{n} servers": "サーバー {n} 個",
+	", {n} through Genkan": "（うち {n} 個が Genkan 経由）",
 	"Its entries for {names} do not work: such a server is not configured, or is off.":
 		"設定の項目 {names} は使えません。指しているサーバーが登録されていないか、オフです。",
 	"Undo the connection, or delete these entries from the file.":
@@ -23,7 +23,7 @@ export default {
 	"{title} has the knowledge base. Restart it, so that it reads its file again.":
 		"{title} にナレッジベースを追加しました。{title} を再起動すると反映されます。",
 	"Lower case letters, digits, . _ and -. It begins with a letter or digit and has at most 64.":
-		"半角の英小文字、数字、. _ - が使えます。英小文字か数字で始め、64 文字までです。",
+		"半角の英小文字、数字、. _ - が使えます。英小文字か数字で始め、64 文字以内で入力してください。",
 	Connect: "つなぐ",
 	"{title} is connected. Restart it, so that it reads its file again.":
 		"{title} をつなぎました。{title} を再起動すると反映されます。",
@@ -54,7 +54,7 @@ export default {
 	"Make a token above, and it stands here in place of TOKEN.":
 		"上でアクセストークンを発行すると、TOKEN の場所に入ります。",
 	"The address {address} works on this machine alone. For a client elsewhere, let Genkan listen on an address that it reaches, with TLS: the keys listen and tls of genkan.yaml.":
-		"{address} はこのマシンでしか使えません。別のマシンから使うには、genkan.yaml の listen と tls で、届くアドレスと TLS を設定してください。",
+		"{address} はこのマシンでしか使えません。別のマシンから使うには、genkan.yaml の listen と tls で、外部から接続できるアドレスと TLS を設定してください。",
 	"Give {title} the knowledge base": "{title} でナレッジベースを使えるようにする",
 	"Add the entry": "設定の項目を追加",
 	"This entry is added. Everything else in the file stays, and the file from before is kept.":
@@ -65,7 +65,7 @@ export default {
 		"設定の項目がサーバーごとに分かれているため、ナレッジベースは使えません。",
 	"Add the knowledge base": "ナレッジベースを追加",
 	"These clients are connected. An agent reaches the knowledge base only where its client has an entry for it.":
-		"接続済みのクライアントです。エージェントがナレッジベースを使うには、クライアントの設定に、ナレッジベースにつながる接続先が必要です。",
+		"次のクライアントからは、まだナレッジベースを使えません。使うには「ナレッジベースを追加」を押してください。",
 	"What it may use": "使える範囲",
 	"may use only {servers}": "使えるサーバー：{servers} のみ",
 	"may use all servers": "すべてのサーバーを使えます",
@@ -82,7 +82,7 @@ export default {
 	"Saved. It holds from now on.": "保存しました。これから有効です。",
 	"What {name} may use": "「{name}」が使える範囲",
 	"Tools beyond this are neither listed for it nor called; prompts and resources of other servers are refused. This also holds while all workflows are turned off.":
-		"範囲外のツールは一覧に出ず、呼び出せません。ほかのサーバーのプロンプトとリソースは拒否されます。ワークフローをすべて停止しても有効です。",
+		"範囲外のツールは一覧に出ず、呼び出せません。ほかのサーバーのプロンプトとリソースは拒否されます。すべてのワークフローを一時停止しても、この制限は有効です。",
 	"The profile {name} of genkan.yaml only chooses what it is shown first; it is no limit.":
 		"genkan.yaml のプロファイル「{name}」は最初に見せるものを選ぶだけで、制限ではありません。",
 } as Record<string, string>;

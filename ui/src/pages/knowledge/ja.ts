@@ -61,7 +61,7 @@ export default {
 	"{ref} is made.": "{ref} を作成しました。",
 	"Edit {ref}": "{ref} を編集",
 	"Any word: notes, decisions, issues. It becomes a part of the name.":
-		"notes、decisions、issues など、自由に決められます。項目の ID の一部になります。",
+		"notes（メモ）、decisions（決定）、issues（課題）など、自由に決められます。項目の ID の一部になります。",
 	Content: "本文",
 	Markdown: "Markdown で書けます",
 	"Completed: it was done. Closed: nothing more is to be done about it.":

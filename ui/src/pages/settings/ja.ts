@@ -107,7 +107,7 @@ export default {
 	Forget: "削除",
 	"Forget what {client} has taught about {tool}": "{client} の {tool} に関する学習内容を削除",
 	"A search that is followed by a call of one of its hits teaches which tool was meant. Each client learns for itself. Searches are not kept as they were typed, only their words without endings: “creat” stands for create, creates and created.":
-		"検索の後に、見つかったツールが呼び出されると、探していたツールを学習します。学習はクライアントごとに行います。入力した文はそのまま保存せず、英単語の語尾を除いて保存します。「creat」は create、creates、created を表します。",
+		"検索の後に、見つかったツールが呼び出されると、探していたツールを学習します。学習はクライアントごとに行います。入力した文はそのまま保存せず、英単語は語尾を除き、日本語は 2 文字ずつに区切って保存します。「creat」は create、creates、created を表します。",
 	"Forget all": "すべて削除",
 	"Searches do not learn: the configuration says learn: false. What was learned stays, unused.":
 		"設定が learn: false のため、学習は行いません。これまでの学習内容は残りますが、検索には使われません。",
@@ -131,7 +131,7 @@ export default {
 	Restore: "復元",
 	"A restore replaces everything, so it is done where Genkan runs, while it is stopped. Settings, General says where the data directory is.":
 		"復元するとすべてのデータが置き換わります。Genkan を停止し、Genkan を動かしているマシンで実行してください。データディレクトリの場所は「設定」の「全般」で確認できます。",
-	"In a terminal": "ターミナルで",
+	"In a terminal": "ターミナルでの操作",
 	"Nothing is wrong.": "問題はありません。",
 	"{n} things need attention.": "確認が必要な項目が {n} 件あります。",
 	"Look again": "もう一度確認",
@@ -151,7 +151,7 @@ export default {
 	Test: "接続テスト",
 	"With a model, searches also find tools by meaning. Names and descriptions of tools, and queries, are sent to it.":
 		"モデルを指定すると、意味の近さでもツールを検索します。ツールの名前と説明、検索語がモデルに送られます。",
-	Model: "モデル",
+	Model: "提供元",
 	"Name of the model": "モデル名",
 	"none, if it needs none": "不要なら空欄",
 	"none: words alone": "使わない（語だけで検索）",
@@ -169,15 +169,15 @@ export default {
 	days: "日間",
 	Limits: "上限",
 	"In genkan.yaml, clients, servers and tools can have sizes of their own:":
-		"クライアント、サーバー、ツールごとの大きさは genkan.yaml で指定できます：",
-	"the usual size": "標準の大きさ",
-	"another size": "大きさを指定",
+		"クライアント、サーバー、ツールごとのサイズは genkan.yaml で指定できます：",
+	"the usual size": "既定のサイズ",
+	"another size": "サイズを指定",
 	"tokens at most, at least {n}": "トークンまで（{n} 以上）",
 	"Calls of each client": "クライアントごとの呼び出し",
 	"A client that calls more often is told to wait. Others notice nothing.":
 		"上限を超えたクライアントには、待つように伝えます。ほかのクライアントには影響しません。",
 	"At most": "上限",
 	"no limit": "上限なし",
-	"calls in": "件まで。期間：",
+	"calls in": "件、期間",
 	"such as 30s, 1m, 1h": "例：30s、1m、1h",
 } as Record<string, string>;

@@ -21,7 +21,7 @@ export default {
 	"Server {name}": "サーバー {name}",
 	"Cancel the call": "呼び出しをキャンセル",
 	"{n} s": "{n} 秒",
-	"Nothing was called. Look at the marked fields.": "呼び出していません。印の付いた欄を確認してください。",
+	"Nothing was called. Look at the marked fields.": "まだ呼び出していません。エラーのある欄を確認してください。",
 	"Call it anyway": "このまま呼び出す",
 	"A workflow may fill in or change arguments before they are checked.":
 		"ワークフローが、引数を確認する前に補ったり変更したりすることがあります。",
