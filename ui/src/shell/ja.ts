@@ -35,7 +35,9 @@ export default {
 	"{n} calls wait for you": "承認待ち {n} 件",
 	"There is no such page.": "ページが見つかりません。",
 	"Nothing is called that.": "該当するものはありません。",
-	"Page, server, workflow, or what a tool should do": "ページ、サーバー、ワークフローの名前、またはやりたいこと",
+	"Page, server, workflow, item, or what a tool should do":
+		"ページ、サーバー、ワークフロー、項目の名前、またはやりたいこと",
+	Item: "項目",
 	"Genkan does not answer. What you see may be old. If it has ended, `genkan serve` starts it.":
 		"Genkan から応答がありません。表示が古い可能性があります。終了している場合は `genkan serve` で起動できます。",
 	"Go to a page, server, workflow or tool": "ページ、サーバー、ワークフロー、ツールへ移動",

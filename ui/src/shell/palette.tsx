@@ -3,8 +3,8 @@ import { useLocation } from "wouter";
 import { drawn, query } from "../api/client";
 import { t } from "../lang";
 import { composing, cx, Dialog, Input } from "../ui";
-import { settings, usePlaces } from "./nav";
-import { useWorkflows } from "./session";
+import { settings, useHasKnowledge, usePlaces } from "./nav";
+import { useSession, useWorkflows } from "./session";
 
 type Entry = { title: string; kind: string; href: string; words?: string };
 
@@ -19,11 +19,20 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	const servers = query.useQuery("get", "/v1/servers");
 	const workflows = useWorkflows();
 	const pages = usePlaces();
+	const { admin } = useSession();
+	const hasItems = useHasKnowledge() === true && admin;
 	const tools = query.useQuery(
 		"post",
 		"/v1/tools/search",
 		{ body: { query: wanted, limit: 8 } },
 		{ enabled: wanted.length > 1, placeholderData: (previous: unknown) => previous as never },
+	);
+	// Searches of others than administrators are calls, and in the history.
+	const items = query.useQuery(
+		"get",
+		"/v1/items/search",
+		{ params: { query: { query: wanted, limit: 5 } } },
+		{ enabled: hasItems && wanted.length > 1, retry: false, placeholderData: (previous: unknown) => previous as never },
 	);
 	const contains = (title: string, words = "") => `${title} ${words}`.toLowerCase().includes(wanted.toLowerCase());
 	const entries = (
@@ -44,6 +53,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	).filter((entry) => contains(entry.title, entry.words));
 	const shown = [
 		...entries.slice(0, 12),
+		...(wanted.length > 1 ? (items.data?.items ?? []) : []).map(({ type, id, title }) => ({
+			title,
+			kind: t("Item"),
+			href: `/knowledge/${encodeURIComponent(`${type}-${id}`)}`,
+		})),
 		...(wanted.length > 1 ? (tools.data?.results ?? []) : []).map(({ name }) => ({
 			title: name,
 			kind: t("Tool"),
@@ -66,8 +80,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
 				aria-expanded
 				aria-controls={list}
 				aria-activedescendant={shown[active] && `${list}-${active}`}
-				aria-label={t("Page, server, workflow, or what a tool should do")}
-				placeholder={t("Page, server, workflow, or what a tool should do")}
+				aria-label={t("Page, server, workflow, item, or what a tool should do")}
+				placeholder={t("Page, server, workflow, item, or what a tool should do")}
 				value={text}
 				onChange={(event) => {
 					setText(event.target.value);
