@@ -24,16 +24,16 @@ test("g and a letter lead to a page; the palette goes anywhere", async ({ signed
 	await page.keyboard.press("g");
 	await page.keyboard.press("s");
 	await expect(page).toHaveURL(/\/servers$/);
-	await genkan.rest("POST", "/v1/items", { type: "notes", title: "Where the keys hang" });
-	await page.keyboard.press("Control+k");
-	await page.getByRole("combobox").fill("keys hang");
-	await page.getByRole("option", { name: /Where the keys hang/ }).click();
-	await expect(page).toHaveURL(/\/knowledge\/notes-1$/);
 	await page.keyboard.press("Control+k");
 	await page.getByRole("combobox").fill("everything");
 	await expect(page.getByRole("option", { name: /everything/ }).first()).toBeVisible();
 	await page.keyboard.press("Enter");
 	await expect(page).toHaveURL(/\/servers\/everything$/);
+	await genkan.rest("POST", "/v1/items", { type: "notes", title: "Where the keys hang" });
+	await page.keyboard.press("Control+k");
+	await page.getByRole("combobox").fill("keys hang");
+	await page.getByRole("option", { name: /Where the keys hang/ }).click();
+	await expect(page).toHaveURL(/\/knowledge\/notes-1$/);
 });
 
 test("pages are fetched before they are opened", async ({ signedIn: page, genkan }) => {
