@@ -67,10 +67,16 @@ test("a text that is no JSON calls nothing", async ({ signedIn: page, genkan }) 
 		await expect(field).toBeFocused();
 	}
 	expect(asked).toBe(0);
+	// Nor is it lost on the way to the form.
+	await page.getByRole("tab", { name: "Form" }).click();
+	await expect(field).toHaveValue('{"a": 1000, "b": ');
 	await field.fill('{"a": 1000, "b": 235}');
 	await expect(page.getByText("Nothing was called")).toHaveCount(0);
 	await page.keyboard.press("Control+Enter");
 	await expect(page.getByText("1235")).toBeVisible();
+	// What was typed outlives a reload.
+	await page.reload();
+	await expect(page.getByLabel(/^b/)).toHaveValue("235");
 });
 
 test("what is said about a tool is found at once", async ({ signedIn: page, genkan }) => {
