@@ -408,12 +408,15 @@ export function Switch({
 	on,
 	onChange,
 	label,
+	title = label,
 	disabled,
 	busy,
 }: {
 	on: boolean;
 	onChange: (on: boolean) => void;
 	label: string;
+	/** What it does, where that is more than the label says. */
+	title?: string;
 	disabled?: boolean;
 	busy?: boolean;
 }) {
@@ -424,7 +427,7 @@ export function Switch({
 			aria-checked={on}
 			aria-label={label}
 			aria-busy={busy || undefined}
-			title={label}
+			title={title}
 			disabled={disabled || busy}
 			onClick={() => onChange(!on)}
 			className={cx(
