@@ -140,7 +140,9 @@ export function Body({
 				<span className="flex shrink-0 flex-wrap items-center gap-1">
 					{!message && (
 						<span className="tabular mr-1 font-normal">
-							{bytes(size)} · {t("{n} tokens", { n: number(tokens) })}
+							{request && whole_ && view === "shown" && argumentsOf(body.json) !== undefined
+								? t("whole request: {size} · {n} tokens", { size: bytes(size), n: number(tokens) })
+								: `${bytes(size)} · ${t("{n} tokens", { n: number(tokens) })}`}
 						</span>
 					)}
 					{whole_ && (
@@ -202,10 +204,9 @@ export function Body({
 }
 
 /** Request shows the arguments of a tool, and the whole params of anything else. */
-function Request({ json }: { json: unknown }) {
-	const params = json as { arguments?: unknown } | null;
-	return <Json value={params?.arguments ?? json} />;
-}
+const Request = ({ json }: { json: unknown }) => <Json value={argumentsOf(json) ?? json} />;
+
+const argumentsOf = (json: unknown): unknown => (json as { arguments?: unknown } | null)?.arguments ?? undefined;
 
 const mostBytes = 16_384;
 
