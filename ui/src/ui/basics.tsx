@@ -6,6 +6,7 @@ import {
 	Fragment,
 	type ReactNode,
 	type RefObject,
+	useCallback,
 	useContext,
 	useEffect,
 	useId,
@@ -539,7 +540,8 @@ export function SearchBox({
 	);
 }
 
-/** Tabs are parts of a page; which one is shown belongs into the address. */
+/** Tabs are parts of a page; which one is shown belongs into the address. They fade out where
+ * there are more of them. */
 export function Tabs<T extends string>({
 	tabs,
 	current,
@@ -560,12 +562,30 @@ export function Tabs<T extends string>({
 			?.querySelector(`[data-tab="${current}"]`)
 			?.scrollIntoView({ block: "nearest", inline: "nearest" });
 	}, [current]);
+	const [before, setBefore] = useState(false);
+	const [behind, setBehind] = useState(false);
+	const look = useCallback(() => {
+		const { scrollLeft, scrollWidth, clientWidth } = list.current!;
+		setBefore(scrollLeft > 1);
+		setBehind(scrollLeft + clientWidth < scrollWidth - 1);
+	}, []);
+	useEffect(() => {
+		const watch = new ResizeObserver(look);
+		watch.observe(list.current!);
+		return () => watch.disconnect();
+	}, [look]);
 	return (
 		<div
 			ref={list}
 			role="tablist"
 			aria-label={label}
-			className={cx("flex gap-5 overflow-x-auto overflow-y-hidden border-line border-b", className)}
+			onScroll={look}
+			className={cx(
+				"flex gap-5 overflow-x-auto overflow-y-hidden border-line border-b",
+				before && "mask-l-from-[calc(100%-32px)]",
+				behind && "mask-r-from-[calc(100%-32px)]",
+				className,
+			)}
 			onKeyDown={(event) => {
 				const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
 				if (!step) return;

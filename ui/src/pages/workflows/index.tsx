@@ -172,7 +172,7 @@ export default function Workflows() {
 			width: "minmax(0,1fr)",
 			cell: (workflow) => (
 				<>
-					<b className="font-medium">{workflow.name}</b>
+					<b className="font-medium max-md:line-clamp-2 max-md:whitespace-normal">{workflow.name}</b>
 					{workflow.description && <span className="ml-2 text-muted max-md:hidden">{workflow.description}</span>}
 					<div className="line text-muted text-xs max-md:hidden">
 						{workflow.noServers ? (
@@ -373,6 +373,7 @@ export default function Workflows() {
 								rows={shown}
 								columns={columns}
 								row={54}
+								narrowRow={72}
 								rowKey={(workflow) => workflow.id}
 								selected={selected}
 								onSelect={select}
