@@ -56,9 +56,11 @@ export default function Tools() {
 	const rows: Row[] | undefined = searching ? found.data?.results : listed;
 	const error = searching ? found.error : pages.error;
 	const total = searching ? found.data?.results.length : pages.data?.pages[0]?.pagination.total;
+	// An agent that searches is told below this that nothing fits.
+	const fits = !searching || (found.data?.confidence ?? 1) >= 0.16;
 	const best = searching ? (rows?.[0]?.score ?? 1) : 1;
 
-	const columns: Column<Row>[] = [
+	const all: Column<Row>[] = [
 		{
 			id: "name",
 			title: t("Tool"),
@@ -88,12 +90,14 @@ export default function Tools() {
 						className="flex items-center gap-2 text-muted text-xs"
 						title={`${t("Score")} ${tool.score?.toFixed(2)}`}
 					>
-						<span aria-hidden className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-sunken">
-							<span
-								className="block h-full bg-accent"
-								style={{ width: `${Math.round((100 * (tool.score ?? 0)) / (best || 1))}%` }}
-							/>
-						</span>
+						{fits && (
+							<span aria-hidden className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-sunken">
+								<span
+									className="block h-full bg-accent"
+									style={{ width: `${Math.round((100 * (tool.score ?? 0)) / (best || 1))}%` }}
+								/>
+							</span>
+						)}
 						<span className="line">{tool.matched ? list(tool.matched) : t("by meaning")}</span>
 					</span>
 				) : (
@@ -121,6 +125,8 @@ export default function Tools() {
 			),
 		},
 	];
+	const sorted = searching || rows?.some((tool) => tool.category || tool.tags.length > 0);
+	const columns = sorted ? all : all.filter((column) => column.id !== "why");
 	return (
 		<Page
 			title={t("Tools")}
@@ -145,7 +151,7 @@ export default function Tools() {
 						<option key={one.name}>{one.name}</option>
 					))}
 				</Select>
-				{searching && found.data && found.data.results.length > 0 && found.data.confidence < 0.16 && (
+				{!fits && found.data && found.data.results.length > 0 && (
 					<Chip tone="warn" title={t("An agent that searches is told that nothing fits.")}>
 						{t("Nothing fits well")}
 					</Chip>
