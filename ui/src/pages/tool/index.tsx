@@ -83,7 +83,7 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 				<>
 					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("To the calls")}</LinkButton>
 					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>
-						{t("Server {name}", { name: tool.server })}
+						{t("Its server: {name}", { name: tool.server })}
 					</LinkButton>
 					<div className="flex items-center gap-2">
 						<span className="text-muted text-xs" aria-hidden="true">
