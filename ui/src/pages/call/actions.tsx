@@ -61,7 +61,7 @@ export function Failures({ call, back }: { call: Details; back: string }) {
 	const after = () => void step(later, t("No later call failed."));
 	useKeys({ "[": before, "]": after });
 	return (
-		<span className="flex rounded-md border border-line">
+		<span className="flex rounded-md border border-line *:-my-px">
 			<Button
 				look="quiet"
 				size="icon"
