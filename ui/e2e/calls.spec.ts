@@ -136,8 +136,18 @@ test("calls arrive live, run, fold and unfold", async ({ genkan, signedIn: page 
 	await expect(row(page, "pid")).toHaveCount(1);
 	await fold.click();
 	await expect(row(page, "pid")).toHaveCount(6);
+	// It is unfolded still on the way back from a call.
+	await row(page, "pid").last().getByText("pid").click();
+	await expect(page.getByRole("heading", { name: "fault / pid" })).toBeVisible();
+	await page.goBack();
+	await expect(row(page, "pid")).toHaveCount(6);
 	await fold.click();
 	await expect(row(page, "pid")).toHaveCount(1);
+
+	// Calls with other arguments stay apart.
+	for (const text of ["one", "two", "two"]) await genkan.call("fault__echo", { text });
+	await expect(page.getByRole("button", { name: "2 calls of echo" })).toBeVisible();
+	await expect(row(page, "echo").filter({ hasText: '"one"' })).toHaveCount(1);
 
 	// What others send is text.
 	await genkan.call("<img src=x onerror=window.bad=1>");
@@ -220,7 +230,8 @@ test("filters are in the address: by clicks, with Alt, by menus and by text", as
 	await expect(rows(page)).toHaveCount(2);
 	await genkan.call("fault__echo", { text: "no failure" });
 	await genkan.call("fault__raw", { error_json: '{"code":-32000,"message":"Again."}' });
-	await expect(page.getByRole("button", { name: "2 calls of raw" })).toBeVisible();
+	await expect(row(page, "Again.")).toBeVisible();
+	await expect(rows(page)).toHaveCount(3);
 	await page.getByRole("button", { name: "failed only" }).click();
 
 	// Enter that belongs to an input method looks for nothing.
@@ -273,7 +284,7 @@ test("j, k and Enter open a call; nothing jumps for who reads further down", asy
 		});
 	await page.waitForTimeout(100);
 	const before = await top();
-	for (let n = 0; n < 3; n++) await genkan.call("fault__echo", { text: String(n) });
+	for (let n = 0; n < 3; n++) await genkan.call("fault__echo", { text: "again" });
 	await expect(page.getByRole("button", { name: "3 new" })).toBeVisible();
 	expect(await top()).toBe(before);
 	await page.getByRole("button", { name: "3 new" }).click();

@@ -86,7 +86,7 @@ test("workflows: one is made of a template, and switched on", async ({ signedIn:
 	await page.keyboard.press("Enter");
 	await tabTo(page, page.getByRole("dialog").getByRole("button", { name: /^Redact/ }));
 	await page.keyboard.press("Enter");
-	await tabTo(page, page.getByRole("button", { name: "Make a draft" }));
+	await tabTo(page, page.getByRole("button", { name: "Make 3 drafts" }));
 	await page.keyboard.press("Enter");
 	await expect(page).toHaveURL(/workflows\/redact$/);
 	await page.keyboard.press("Escape");

@@ -64,7 +64,7 @@ for (const lang of ["en", "ja"] as const) {
 				.getByRole("button", { name: lang === "ja" ? /伏せ/ : /^Redact/ })
 				.click();
 			await translated(page, lang);
-			await button(t("Make a draft")).click();
+			await button(t("Make {n} drafts", { n: 3 })).click();
 			await expect(page.locator("[data-node]").first()).toBeVisible();
 			await translated(page, lang);
 

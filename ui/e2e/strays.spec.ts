@@ -63,6 +63,8 @@ test("a workflow for a server that does not exist says so, and its siblings take
 	const row = page.getByRole("row", { name: /Redact secrets/ }).filter({ hasText: "calls of tools" });
 	await expect(row).toContainText("servers fault");
 	await expect(row).toContainText("1 run, 1 changed");
+	await genkan.call("fault__echo", { text: "no mail" });
+	await expect(row).toContainText("2 runs, 1 changed");
 	// Stopping what changes calls is asked about.
 	await row.getByRole("switch").click();
 	await expect(page.getByRole("dialog")).toContainText("1 changed");

@@ -21,7 +21,7 @@ test("a tool is tried with a form that its schema makes", async ({ signedIn: pag
 	await page.getByLabel(/^a/).fill("19");
 	await page.getByLabel(/^b/).fill("23");
 	await page.keyboard.press("Control+Enter");
-	await expect(page.getByText("42")).toBeVisible();
+	await expect(page.getByText("is 42.")).toBeVisible();
 	await page.getByLabel(/^b/).fill("many");
 	await page.getByRole("button", { name: "Run" }).click();
 	// What is wrong stands at its field, as a sentence.
@@ -45,7 +45,7 @@ test("a tool is tried with a form that its schema makes", async ({ signedIn: pag
 	await expect(page.getByRole("button", { name: "Call it anyway" })).toHaveCount(0);
 	await expect(page.getByText("This is needed.")).toBeVisible();
 	expect((await calls()).map((call) => call.outcome)).toEqual(["invalid", "ok"]);
-	await expect(page.getByRole("link", { name: "Server everything" })).toBeVisible();
+	await expect(page.getByRole("link", { name: "Its server: everything" })).toBeVisible();
 });
 
 test("a text that is no JSON calls nothing", async ({ signedIn: page, genkan }) => {
@@ -67,10 +67,16 @@ test("a text that is no JSON calls nothing", async ({ signedIn: page, genkan }) 
 		await expect(field).toBeFocused();
 	}
 	expect(asked).toBe(0);
+	// Nor is it lost on the way to the form.
+	await page.getByRole("tab", { name: "Form" }).click();
+	await expect(field).toHaveValue('{"a": 1000, "b": ');
 	await field.fill('{"a": 1000, "b": 235}');
 	await expect(page.getByText("Nothing was called")).toHaveCount(0);
 	await page.keyboard.press("Control+Enter");
 	await expect(page.getByText("1235")).toBeVisible();
+	// What was typed outlives a reload.
+	await page.reload();
+	await expect(page.getByLabel(/^b/)).toHaveValue("235");
 });
 
 test("what is said about a tool is found at once", async ({ signedIn: page, genkan }) => {

@@ -37,6 +37,19 @@ test("a template is used by filling in a form, and enabled from the list", async
 	await expect(page.getByText(/is stopped\. Calls go through without it\./)).toBeVisible();
 	await page.getByRole("button", { name: "Undo" }).click();
 	await expect(row).toContainText("Active");
+	// What ran before, and was not changed since, is switched on in place.
+	await page.getByRole("switch").first().click();
+	await expect(row).toContainText("Stopped");
+	await page.getByRole("switch").first().click();
+	await expect(row).toContainText("Active");
+	await expect(page.getByText(/ v1 is active\./)).toBeVisible();
+	await expect(page).toHaveURL(/\/workflows$/);
+	// A way back ends with the page that it is for.
+	await page.getByRole("switch").first().click();
+	await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
+	await row.getByText("Deny").first().click();
+	await expect(page).toHaveURL(/\/workflows\/[\w-]+$/);
+	await expect(page.getByText(/is stopped\. Calls go through/)).toHaveCount(0);
 });
 
 test("what is wrong with a template stands at its field, which is focused", async ({ signedIn: page, genkan }) => {
@@ -60,8 +73,11 @@ test("what is wrong with a template stands at its field, which is focused", asyn
 	await expect(page.getByLabel("When")).toHaveAttribute("aria-invalid", "true");
 	await accessible(page);
 	await page.getByLabel("Time to answer").fill("90");
+	await expect(page.getByText("This must be from 1 to 86400 seconds.")).toHaveCount(0);
 	await page.getByLabel("When").fill("");
+	await expect(page.getByText("Look at the marked fields.")).toBeVisible();
 	await tool.fill("echo");
+	await expect(page.getByText("Look at the marked fields.")).toHaveCount(0);
 	await make.click();
 	await expect(page).toHaveURL(/workflows\/ask-first$/);
 	const made = await genkan.rest<{ definition: { match: object; nodes: { data: object }[] } }>(
@@ -78,11 +94,11 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 	await expect(page.getByRole("button", { name: "Postal addresses" })).toBeVisible();
 	const also = page.getByRole("group", { name: "Also redact" });
 	await also.getByRole("button", { name: "Add an item" }).click();
-	await page.getByRole("button", { name: "Make a draft" }).click();
+	await page.getByRole("button", { name: "Make 3 drafts" }).click();
 	await expect(also).toContainText("This is needed.");
 	await expect(also.getByLabel("Item 1", { exact: true })).toBeFocused();
 	await page.keyboard.type("([a-z");
-	await page.getByRole("button", { name: "Make a draft" }).click();
+	await page.getByRole("button", { name: "Make 3 drafts" }).click();
 	await expect(also).toContainText("This value is not a regular expression: a [ is not closed: [a-z");
 	await also.getByLabel("Item 1", { exact: true }).fill("[a-z]{40}");
 	await page.getByText("Which calls").click();
@@ -90,7 +106,7 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 	await tools.getByRole("button", { name: "Add an item" }).click();
 	await expect(tools.locator("option[value=fault__echo]")).toHaveCount(1);
 	await page.keyboard.type("fault__ecko");
-	await page.getByRole("button", { name: "Make a draft" }).click();
+	await page.getByRole("button", { name: "Make 3 drafts" }).click();
 	await expect(page).toHaveURL(/workflows\/redact-2$/);
 	await expect(page.getByText("No tool matches fault__ecko now; did you mean fault__echo?")).toBeVisible();
 });

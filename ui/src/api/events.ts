@@ -38,7 +38,7 @@ let asked = 0;
 /** soon asks again for what was read from these routes: at once, and what changes right
  * after that together, a moment later. A thousand servers that start are a thousand
  * events. */
-function soon(...routes: Route[]): void {
+export function soon(...routes: Route[]): void {
 	if (stale.size === 0) setTimeout(ask, Math.max(0, asked + 1000 - Date.now()));
 	for (const route of routes) stale.add(route);
 }

@@ -6,6 +6,7 @@ import {
 	Fragment,
 	type ReactNode,
 	type RefObject,
+	useCallback,
 	useContext,
 	useEffect,
 	useId,
@@ -411,12 +412,15 @@ export function Switch({
 	on,
 	onChange,
 	label,
+	title = label,
 	disabled,
 	busy,
 }: {
 	on: boolean;
 	onChange: (on: boolean) => void;
 	label: string;
+	/** What it does, where that is more than the label says. */
+	title?: string;
 	disabled?: boolean;
 	busy?: boolean;
 }) {
@@ -427,7 +431,7 @@ export function Switch({
 			aria-checked={on}
 			aria-label={label}
 			aria-busy={busy || undefined}
-			title={label}
+			title={title}
 			disabled={disabled || busy}
 			onClick={() => onChange(!on)}
 			className={cx(
@@ -539,7 +543,8 @@ export function SearchBox({
 	);
 }
 
-/** Tabs are parts of a page; which one is shown belongs into the address. */
+/** Tabs are parts of a page; which one is shown belongs into the address. They fade out where
+ * there are more of them. */
 export function Tabs<T extends string>({
 	tabs,
 	current,
@@ -560,12 +565,30 @@ export function Tabs<T extends string>({
 			?.querySelector(`[data-tab="${current}"]`)
 			?.scrollIntoView({ block: "nearest", inline: "nearest" });
 	}, [current]);
+	const [before, setBefore] = useState(false);
+	const [behind, setBehind] = useState(false);
+	const look = useCallback(() => {
+		const { scrollLeft, scrollWidth, clientWidth } = list.current!;
+		setBefore(scrollLeft > 1);
+		setBehind(scrollLeft + clientWidth < scrollWidth - 1);
+	}, []);
+	useEffect(() => {
+		const watch = new ResizeObserver(look);
+		watch.observe(list.current!);
+		return () => watch.disconnect();
+	}, [look]);
 	return (
 		<div
 			ref={list}
 			role="tablist"
 			aria-label={label}
-			className={cx("flex gap-5 overflow-x-auto overflow-y-hidden border-line border-b", className)}
+			onScroll={look}
+			className={cx(
+				"flex gap-5 overflow-x-auto overflow-y-hidden border-line border-b",
+				before && "mask-l-from-[calc(100%-32px)]",
+				behind && "mask-r-from-[calc(100%-32px)]",
+				className,
+			)}
 			onKeyDown={(event) => {
 				const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
 				if (!step) return;

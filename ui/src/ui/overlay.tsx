@@ -189,13 +189,16 @@ export const complain = (error: unknown): void => addNote({ text: messageOf(erro
  * without one has them at the bottom right. */
 export const NotesPlace = () => <div ref={setPlace} className="pointer-events-none absolute inset-x-3 top-3 z-50" />;
 
-/** Notes shows what say and complain tell. What failed on a page is not told on the next
- * one. */
+/** Notes shows what say and complain tell. What failed on a page, and what can be undone
+ * there, is not told on the next one. */
 export function Notes({ page }: { page?: string }) {
 	const notes = useNotes((state) => state.notes);
 	const place = useNotes((state) => state.place);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: with each page
-	useEffect(() => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => !note.bad) })), [page]);
+	useEffect(
+		() => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => !note.bad && !note.undo) })),
+		[page],
+	);
 	const shown = (
 		<div
 			role="status"

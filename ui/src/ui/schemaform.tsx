@@ -246,7 +246,7 @@ function Member({ name, ...props }: Props & { name: string }) {
 			<span className={cx("text-text", !schema.title && "font-mono")} title={schema.title && name}>
 				{schema.title || name}
 			</span>{" "}
-			{required ? <span className="text-bad">{t("needed")}</span> : ""}
+			{required && <span className={value === undefined ? "text-bad" : "text-faint"}>{t("needed")}</span>}
 		</>
 	);
 	const choices = choicesOf(schema, props.root);

@@ -61,7 +61,7 @@ export function Failures({ call, back }: { call: Details; back: string }) {
 	const after = () => void step(later, t("No later call failed."));
 	useKeys({ "[": before, "]": after });
 	return (
-		<span className="flex">
+		<span className="flex rounded-md border border-line *:-my-px">
 			<Button
 				look="quiet"
 				size="icon"
@@ -71,8 +71,8 @@ export function Failures({ call, back }: { call: Details; back: string }) {
 			>
 				<ChevronLeft />
 			</Button>
-			<span aria-hidden className="self-center text-muted text-sm max-sm:hidden">
-				{t("failed")}
+			<span aria-hidden className="self-center text-muted text-sm">
+				{t("failed calls")}
 			</span>
 			<Button
 				look="quiet"

@@ -131,6 +131,9 @@ export function Body({
 	const masks = useMemo(() => new Set(call.redacted), [call.redacted]);
 	const text = body ? (body.text ?? JSON.stringify(body.json)) : "";
 	const whole_ = body && !body.cut && body.json !== undefined;
+	// The name of the tool is not among what is shown, nor counted.
+	const args = request && whole_ && view === "shown" ? argumentsOf(body.json) : undefined;
+	const figures = `${bytes(size)} · ${t("{n} tokens", { n: number(tokens) })}`;
 	// Where no server answered, the client got the error that Genkan made.
 	const message = !request && !body && call.bytesOut === 0 && call.outcome !== "canceled" ? call.error : undefined;
 	return (
@@ -139,8 +142,11 @@ export function Body({
 				<span className="line">{title}</span>
 				<span className="flex shrink-0 flex-wrap items-center gap-1">
 					{!message && (
-						<span className="tabular mr-1 font-normal">
-							{bytes(size)} · {t("{n} tokens", { n: number(tokens) })}
+						<span
+							className="tabular mr-1 font-normal"
+							title={args === undefined ? undefined : t("The whole request: {figures}", { figures })}
+						>
+							{args === undefined ? figures : bytes(new Blob([JSON.stringify(args)]).size)}
 						</span>
 					)}
 					{whole_ && (
@@ -202,10 +208,9 @@ export function Body({
 }
 
 /** Request shows the arguments of a tool, and the whole params of anything else. */
-function Request({ json }: { json: unknown }) {
-	const params = json as { arguments?: unknown } | null;
-	return <Json value={params?.arguments ?? json} />;
-}
+const Request = ({ json }: { json: unknown }) => <Json value={argumentsOf(json) ?? json} />;
+
+const argumentsOf = (json: unknown): unknown => (json as { arguments?: unknown } | null)?.arguments ?? undefined;
 
 const mostBytes = 16_384;
 

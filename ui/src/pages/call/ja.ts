@@ -1,4 +1,6 @@
 export default {
+	"failed calls": "失敗した呼び出し",
+	"The whole request: {figures}": "リクエスト全体：{figures}",
 	"No workflow ran around this call.": "この呼び出しでは、ワークフローは実行されていません。",
 	"Or it was too long ago: what nodes did is known of the last calls since Genkan started.":
 		"記録が残っていない可能性もあります。ノードごとの記録は、Genkan の起動後の最近の呼び出しだけに残ります。",

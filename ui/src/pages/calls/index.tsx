@@ -57,12 +57,23 @@ import {
 	useWaiting,
 } from "./words";
 
+let lastOpen: ReadonlySet<string> = new Set();
+
+/** useOpen are the rows that somebody unfolded. They are so still on the way back to the list. */
+function useOpen() {
+	const [open, setOpen] = useState(lastOpen);
+	useEffect(() => {
+		lastOpen = open;
+	}, [open]);
+	return [open, setOpen] as const;
+}
+
 /** Calls is the first page: what is called, as it happens. */
 export default function Calls() {
 	const { admin } = useSession();
 	const { filters, search, set, toggle } = useFilters();
 	const [, go] = useLocation();
-	const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+	const [open, setOpen] = useOpen();
 	const feed = useFeed(filters, open);
 	const params = useMemo(() => new URLSearchParams(search), [search]);
 	const filtered = isFiltered(filters);

@@ -90,6 +90,7 @@ export default {
 	"No client that Genkan knows has a file on this machine. Any client can use the address of Genkan.":
 		"このマシンには、Genkan が対応するクライアントの設定ファイルがありません。どのクライアントからも、Genkan の URL に接続できます。",
 	"{file} is as it was.": "{file} を元に戻しました。",
+	"Restart {name} to see the change.": "{name} を再起動すると反映されます。",
 	"{name} is connected. Restart it to see the change.": "{name} をつなぎました。{name} を再起動すると反映されます。",
 	"Down in Genkan, so it will not work in the client either: {names}.":
 		"Genkan で止まっているため、クライアントでも動きません：{names}。",

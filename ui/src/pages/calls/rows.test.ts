@@ -35,6 +35,12 @@ test("calls that run, that failed otherwise or of others do not fold", () => {
 	expect(shape([call(1), call(2, { effect: "changed" })])).toEqual(["RUN-2", "RUN-1"]);
 });
 
+test("calls with other arguments do not fold: each is in sight", () => {
+	const file = (path: string) => ({ arguments: `{"path":"${path}"}` });
+	const calls = [call(1, file("a")), call(2, file("secrets")), call(3, file("b")), call(4, file("b"))];
+	expect(shape(calls)).toEqual(["RUN-4×2", "RUN-2", "RUN-1"]);
+});
+
 test("a call that others made is below it, in the order that they began", () => {
 	const calls = [
 		call(1),

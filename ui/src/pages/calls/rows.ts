@@ -28,12 +28,13 @@ const alike = (a: Call, b: Call): boolean =>
 	a.program === b.program &&
 	a.server === b.server &&
 	a.tool === b.tool &&
+	a.arguments === b.arguments &&
 	a.effect === b.effect &&
 	!a.alone &&
 	!b.alone;
 
 /** rowsOf puts calls in order: the one that began last first, those that a call made
- * below it, and repeats into one row, unless it is open. */
+ * below it, and repeats with the same arguments into one row, unless it is open. */
 export function rowsOf(calls: Call[], open: ReadonlySet<string>): Row[] {
 	const known = new Set<string>();
 	for (const call of calls) known.add(call.id);

@@ -304,7 +304,12 @@ function Client({
 		run(async () => {
 			await api.DELETE("/v1/connections/{client}", { params: { path: { client: client.name } } });
 			refresh("/v1/connections");
-			say(t("{file} is as it was.", { file: path }));
+			say(
+				sentences(
+					t("{file} is as it was.", { file: path }),
+					t("Restart {name} to see the change.", { name: client.title }),
+				),
+			);
 		});
 	const connect = () =>
 		run(async () => {
@@ -394,7 +399,7 @@ function Change({ change }: { change: S["ConnectResult"] }) {
 					{file.problem && <Problem className="mt-2" error={file.problem.error} />}
 					{file.state === "unchanged" && <p className="text-muted">{t("Nothing changes.")}</p>}
 					{file.diff && (
-						<pre className="mt-1 overflow-x-auto rounded-md border border-line py-2 text-xs">
+						<pre className="mt-1 whitespace-pre-wrap wrap-anywhere rounded-md border border-line py-2 text-xs">
 							{file.diff.map((line, at) => (
 								<div
 									// biome-ignore lint/suspicious/noArrayIndexKey: lines may be equal, and do not move

@@ -334,7 +334,7 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 					className={cx("line max-w-full text-left font-medium", isOn(sum) ? "text-accent" : "hover:text-accent")}
 					onClick={() => toggle(sum)}
 				>
-					{toolName(sum) || t("without a tool")}
+					{toolName(sum) || t("unknown tools")}
 				</button>
 			),
 		},

@@ -24,7 +24,7 @@ export default {
 	Out: "出力",
 	In: "入力",
 	Saved: "節約",
-	"without a tool": "ツールなし",
+	"unknown tools": "不明なツール",
 	"Tokens in / out": "トークン 入力／出力",
 	"Calls of {name}": "{name} の呼び出し",
 	"Servers and tools": "サーバーとツール",

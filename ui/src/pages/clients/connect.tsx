@@ -86,7 +86,7 @@ export function Connect({
 									{file.entries?.map((entry) => (
 										<div key={entry.name}>
 											<div className="text-muted">{entry.name}</div>
-											{entry.was && <del className="block bg-bad-soft no-underline">- {entry.was}</del>}
+											{entry.was && <del className="block break-all bg-bad-soft no-underline">- {entry.was}</del>}
 											<ins className="block break-all bg-ok-soft no-underline">+ {entry.to}</ins>
 										</div>
 									))}

@@ -65,7 +65,13 @@ function Connections() {
 					refresh("/v1/connections", "/v1/doctor");
 					const failed = files.find((file) => file.problem);
 					if (failed) complain(failed.problem!.error);
-					else say(t("The files of {title} are as they were.", { title }));
+					else
+						say(
+							sentences(
+								t("The files of {title} are as they were.", { title }),
+								t("Restart {name} to see the change.", { name: title }),
+							),
+						);
 				},
 			},
 		);

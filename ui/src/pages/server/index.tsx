@@ -298,7 +298,7 @@ function About({ server: s }: { server: S["Server"] }) {
 		<>
 			{what && <code className="break-all leading-6!">{what}</code>}
 			{s.since && s.state === "ready" && (
-				<span title={whole(s.since)}>{t("up since {time}", { time: ago(s.since) })}</span>
+				<span title={whole(s.since)}>{t("started {time}", { time: ago(s.since) })}</span>
 			)}
 			{s.startMs !== undefined && <span>{t("started in {time}", { time: took(s.startMs) })}</span>}
 			{s.protocolVersion && <span>MCP {s.protocolVersion}</span>}

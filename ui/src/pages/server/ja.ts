@@ -28,7 +28,7 @@ export default {
 	"{on} on, {off} off. Only those that are on are counted.":
 		"オン {on} 個、オフ {off} 個。ツールの数には、オンのものだけを数えます。",
 	"A part of Genkan.": "Genkan に組み込まれています。",
-	"up since {time}": "稼働開始：{time}",
+	"started {time}": "稼働開始：{time}",
 	"started in {time}": "起動にかかった時間：{time}",
 	"process {id}": "プロセス {id}",
 	"next try at {time}": "{time} に再試行します",

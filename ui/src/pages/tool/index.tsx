@@ -83,7 +83,7 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 				<>
 					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("To the calls")}</LinkButton>
 					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>
-						{t("Server {name}", { name: tool.server })}
+						{t("Its server: {name}", { name: tool.server })}
 					</LinkButton>
 					<div className="flex items-center gap-2">
 						<span className="text-muted text-xs" aria-hidden="true">
@@ -147,11 +147,26 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 	);
 }
 
+/** useTyped are the arguments that somebody has typed for a tool. They outlive a reload. */
+function useTyped(tool: string, first: () => unknown) {
+	const key = `genkan.try.${tool}`;
+	const [args, setArgs] = useState<unknown>(() => JSON.parse(sessionStorage.getItem(key) ?? "null") ?? first());
+	const put = (value: unknown) => {
+		setArgs(value);
+		try {
+			sessionStorage.setItem(key, JSON.stringify(value));
+		} catch {
+			sessionStorage.removeItem(key); // too large to be kept
+		}
+	};
+	return [args, put] as const;
+}
+
 /** Trial calls the tool with arguments from a form, and shows the answer. Searches learn from
  * the first call that works which of their hits was the right one. */
 function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 	const schema = (tool.inputSchema ?? { type: "object" }) as Schema;
-	const [args, putArgs] = useState<unknown>(() => blank(schema) ?? {});
+	const [args, putArgs] = useTyped(tool.name, () => blank(schema) ?? {});
 	// A text that is no JSON is called with nothing: the arguments are earlier ones.
 	const [refused, refuse] = useState(false);
 	const setArgs = (value: unknown) => {
@@ -223,10 +238,8 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 							{ id: "json", title: "JSON" },
 						]}
 						current={way}
-						onChange={(way) => {
-							setWay(way);
-							refuse(false);
-						}}
+						// The other way shows the arguments, which a text that is no JSON is not among.
+						onChange={(way) => readable() && setWay(way)}
 					/>
 					<span className="flex gap-2">
 						{tool.examples.map((example) => (

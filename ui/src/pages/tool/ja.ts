@@ -19,6 +19,7 @@ export default {
 	"It may have another name now, or its server is gone or has not started yet.":
 		"名前が変わったか、サーバーが削除されたか、まだ起動していません。",
 	"Server {name}": "サーバー {name}",
+	"Its server: {name}": "サーバー：{name}",
 	"Cancel the call": "呼び出しをキャンセル",
 	"{n} s": "{n} 秒",
 	"Nothing was called. Look at the marked fields.": "まだ呼び出していません。エラーのある欄を確認してください。",

@@ -9,12 +9,18 @@ import { Chip, type Column, cx, Dot, Empty, LinkButton, List, Loading, Page, Pro
 
 type Row = S["Tool"] & Partial<Pick<S["FoundTool"], "score" | "matched" | "deprecated">>;
 
-/** Label is a chip that is cut only where it alone is too long. */
-const Label = ({ children }: { children: string }) => (
-	<Chip>
-		<span className="line">{children}</span>
-	</Chip>
-);
+/** Labels are the category and the tags of a tool. What does not fit goes to a line that is
+ * not seen; the title has all. */
+const Labels = ({ names }: { names: string[] }) =>
+	names.length > 0 && (
+		<span className="flex h-6 max-w-[220px] shrink-0 flex-wrap gap-x-1 gap-y-2 overflow-hidden" title={list(names)}>
+			{names.map((name) => (
+				<Chip key={name}>
+					<span className="line">{name}</span>
+				</Chip>
+			))}
+		</span>
+	);
 
 /** Tools is the catalog: all tools, or those that a search finds, as agents search. */
 export default function Tools() {
@@ -56,9 +62,11 @@ export default function Tools() {
 	const rows: Row[] | undefined = searching ? found.data?.results : listed;
 	const error = searching ? found.error : pages.error;
 	const total = searching ? found.data?.results.length : pages.data?.pages[0]?.pagination.total;
+	// An agent that searches is told below this that nothing fits.
+	const fits = !searching || (found.data?.confidence ?? 1) >= 0.16;
 	const best = searching ? (rows?.[0]?.score ?? 1) : 1;
 
-	const columns: Column<Row>[] = [
+	const all: Column<Row>[] = [
 		{
 			id: "name",
 			title: t("Tool"),
@@ -75,39 +83,31 @@ export default function Tools() {
 			title: t("What it does"),
 			width: "minmax(0,1fr)",
 			wide: true,
-			cell: (tool) => <span className="text-muted">{tool.description}</span>,
+			cell: (tool) => (
+				<span className="flex items-center gap-2">
+					<span className="line flex-1 text-muted">{tool.description}</span>
+					{!searching && <Labels names={[...(tool.category ? [tool.category] : []), ...tool.tags]} />}
+				</span>
+			),
 		},
 		{
 			id: "why",
-			title: searching ? t("Why") : t("Category and tags"),
+			title: t("Why"),
 			width: "220px",
 			wide: true,
-			cell: (tool) =>
-				searching ? (
-					<span
-						className="flex items-center gap-2 text-muted text-xs"
-						title={`${t("Score")} ${tool.score?.toFixed(2)}`}
-					>
+			cell: (tool) => (
+				<span className="flex items-center gap-2 text-muted text-xs" title={`${t("Score")} ${tool.score?.toFixed(2)}`}>
+					{fits && (
 						<span aria-hidden className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-sunken">
 							<span
 								className="block h-full bg-accent"
 								style={{ width: `${Math.round((100 * (tool.score ?? 0)) / (best || 1))}%` }}
 							/>
 						</span>
-						<span className="line">{tool.matched ? list(tool.matched) : t("by meaning")}</span>
-					</span>
-				) : (
-					// What does not fit goes to a line that is not seen; the title has all.
-					<span
-						className="flex h-6 flex-wrap gap-x-1 gap-y-2 overflow-hidden"
-						title={list([...(tool.category ? [tool.category] : []), ...tool.tags])}
-					>
-						{tool.category && <Label>{tool.category}</Label>}
-						{tool.tags.map((tag) => (
-							<Label key={tag}>{tag}</Label>
-						))}
-					</span>
-				),
+					)}
+					<span className="line">{tool.matched ? list(tool.matched) : t("by meaning")}</span>
+				</span>
+			),
 		},
 		{
 			id: "server",
@@ -121,6 +121,7 @@ export default function Tools() {
 			),
 		},
 	];
+	const columns = all.filter((column) => searching || column.id !== "why");
 	return (
 		<Page
 			title={t("Tools")}
@@ -145,7 +146,7 @@ export default function Tools() {
 						<option key={one.name}>{one.name}</option>
 					))}
 				</Select>
-				{searching && found.data && found.data.results.length > 0 && found.data.confidence < 0.16 && (
+				{!fits && found.data && found.data.results.length > 0 && (
 					<Chip tone="warn" title={t("An agent that searches is told that nothing fits.")}>
 						{t("Nothing fits well")}
 					</Chip>

@@ -1,7 +1,6 @@
 export default {
 	"What it does": "できること",
 	Why: "一致した語",
-	"Category and tags": "分類・タグ",
 	Score: "スコア",
 	"by meaning": "意味が近い",
 	"{n} found": "{n} 個",

@@ -100,7 +100,7 @@ async function stop(): Promise<void> {
 	const others = partsOf(all?.workflows ?? [], data).filter(({ enabled }) => enabled);
 	say(
 		sentences(
-			t("Stopped. Calls go through without this workflow."),
+			t("{name} is stopped. Calls go through without it.", { name: data!.name }),
 			others.length > 0 && t("Others of its template go on: {names}.", { names: list(others.map(({ name }) => name)) }),
 		),
 		version ? () => void enableVersion(version).catch(complain) : undefined,

@@ -53,7 +53,6 @@ export default {
 	"Stops this workflow at once. Calls go through without it.":
 		"このワークフローをすぐに無効にします。呼び出しはこのワークフローを通らなくなります。",
 	Stop: "無効にする",
-	"Stopped. Calls go through without this workflow.": "無効にしました。呼び出しはこのワークフローを通りません。",
 	"kept in a file: it is changed there": "ファイルで管理しています（変更はファイルで行います）",
 	"Changed elsewhere meanwhile. Your draft is here, and is not saved.":
 		"別の場所で変更されました。この下書きは保存されていません。",
@@ -181,11 +180,11 @@ export default {
 	"The workflow takes {time}.": "ワークフローの所要時間は {time} です。",
 	"Output: {n} fields changed": "出力：{n} か所を変更",
 	"The draft is not saved yet.": "下書きがまだ保存されていません。",
-	"Version {version} watches the calls and changes nothing, until you enable it.":
-		"バージョン {version} をシャドーで開始しました。有効にするまで、結果を記録するだけです。",
+	"{name} v{version} watches the calls and changes nothing, until you enable it.":
+		"「{name}」の v{version} をシャドーで開始しました。有効にするまで、結果を記録するだけです。",
 	"{n} more of its template too.": "同じテンプレートのほかの {n} 件も同様です。",
 	"Others of its template go on: {names}.": "同じテンプレートの次のワークフローは有効なままです：{names}。",
-	"Version {version} is active.": "バージョン {version} を有効にしました。",
+	"{name} v{version} is active.": "「{name}」の v{version} を有効にしました。",
 	Versions: "バージョン",
 	active: "有効",
 	"Version {version} is the draft now.": "バージョン {version} を下書きにしました。",
@@ -283,7 +282,8 @@ export default {
 	Tests: "テスト",
 	draft: "下書き",
 	"Of the last calls around which workflows ran.": "ワークフローが動いた最近の呼び出しでの回数です。",
-	"What was version {version} runs again, as version {now}.": "v{version} の内容を v{now} として有効にしました。",
+	"{name}: what was version {version} runs again, as version {now}.":
+		"「{name}」：v{version} の内容を v{now} として有効にしました。",
 	"Compared with": "比較対象",
 	"the draft": "下書き",
 	"It runs at once, as a new version.": "新しいバージョンとして、すぐに有効になります。",

@@ -27,7 +27,23 @@ import { iconOf, wayText } from "./node";
 import { edit, editor, select, setEditor, useEditor } from "./store";
 import { connect, sayReplaced, tryEdge } from "./sync";
 
-type Choice = { key: string; title: string; about?: string; icon: ReactNode; choose: () => void };
+type Choice = {
+	key: string;
+	title: string;
+	about?: string;
+	/** Other words by which it is found. */
+	words?: string;
+	icon: ReactNode;
+	choose: () => void;
+};
+
+/** words are what people call the steps of templates, by the templates' ids. */
+const words: Record<string, string | undefined> = {
+	redact: "mask hide remove マスク マスキング 隠す 消す ふせる かくす",
+	"deny-argument": "block ブロック 禁止 きょひ",
+	"deny-destructive": "block ブロック 禁止 きょひ",
+	"notify-failure": "alert webhook 知らせる つうち",
+};
 
 export const focusCanvas = () => document.querySelector<HTMLElement>("[data-canvas]")?.focus({ preventScroll: true });
 const close = () => {
@@ -107,6 +123,7 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 			key: `template ${template.id}`,
 			title: template.title,
 			about: aboutStep(template, type),
+			words: words[template.id],
 			icon: <LayoutTemplate />,
 			choose: () => addTemplate(template, place),
 		}));
@@ -209,11 +226,11 @@ function List({
 	const [at, setAt] = useState(0);
 	const box = useRef<HTMLDivElement>(null);
 	const id = useId();
-	const words = text.toLowerCase().split(/\s+/);
+	const typed = text.toLowerCase().split(/\s+/);
 	// What has the words in its title comes before what has them elsewhere.
-	const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+	const has = (text: string) => typed.every((word) => text.toLowerCase().includes(word));
 	const found = choices
-		.filter((c) => has(`${c.title} ${c.about ?? ""} ${c.key}`))
+		.filter((c) => has(`${c.title} ${c.about ?? ""} ${c.words ?? ""} ${c.key}`))
 		.sort((a, b) => Number(has(b.title)) - Number(has(a.title)));
 	const current = Math.min(at, found.length - 1);
 	useEffect(() => {

@@ -67,11 +67,21 @@ function Use({
 }) {
 	const schema = template.params as Schema;
 	const [params, setParams] = useState<unknown>(() => blank(schema) ?? {});
-	const [match, setMatch] = useState<unknown>({});
+	const [match, setMatch] = useState<object>({});
 	const [name, setName] = useState(template.title);
 	const matching = useMatching();
 	const use = query.useMutation("post", "/v1/workflow-templates");
-	const errors = fieldErrors(use.error, schema);
+	// What was wrong stands at a field until that is changed.
+	const [changed, setChanged] = useState<string[]>([]);
+	const found = fieldErrors(use.error, schema);
+	const errors = Object.fromEntries(
+		Object.entries(found).filter(([field]) =>
+			field === "match"
+				? Object.keys(match).length === 0
+				: !changed.some((one) => field === one || field.startsWith(`${one}.`)),
+		),
+	);
+	const isWrong = Object.keys(errors).length > 0;
 	const ofMatch = Object.fromEntries(
 		Object.entries(errors).map(([field, text]) => [field.replace(/^match\./, ""), text] as const),
 	);
@@ -80,6 +90,7 @@ function Use({
 	// The list that this stands in may take its place as soon as there is a workflow, before
 	// the answer is there; so what follows is no callback of the mutation.
 	const make = async () => {
+		setChanged([]);
 		const { workflows, warnings } = await use.mutateAsync({
 			body: { template: template.id, name: name.trim() || undefined, match, params },
 		});
@@ -104,16 +115,14 @@ function Use({
 			unsaved={unsaved}
 			actions={
 				<>
-					{use.error && (
+					{use.error && (isWrong || Object.keys(found).length === 0) && (
 						<p role="alert" className="min-w-0 flex-1 self-center text-bad">
-							{Object.keys(errors).length > 0
-								? t("Nothing is made yet. Look at the marked fields.")
-								: messageOf(use.error)}
+							{isWrong ? t("Nothing is made yet. Look at the marked fields.") : messageOf(use.error)}
 						</p>
 					)}
 					<Button onClick={onClose}>{t("Cancel")}</Button>
 					<Button look="primary" busy={use.isPending} onClick={() => void make().catch(() => {})}>
-						{t("Make a draft")}
+						{template.makes.length > 1 ? t("Make {n} drafts", { n: template.makes.length }) : t("Make a draft")}
 					</Button>
 				</>
 			}
@@ -131,7 +140,15 @@ function Use({
 					<Input value={name} onChange={(event) => setName(event.target.value)} />
 				</Field>
 				{Object.keys(schema.properties ?? {}).length > 0 && (
-					<SchemaForm schema={schema} value={params} onChange={setParams} errors={errors} />
+					<SchemaForm
+						schema={schema}
+						value={params}
+						onChange={(value) => {
+							setChanged([...changed, ...differing(params, value)]);
+							setParams(value);
+						}}
+						errors={errors}
+					/>
 				)}
 				{matching && (
 					<details open={template.needsMatch} className="rounded-lg border border-line">
@@ -145,13 +162,27 @@ function Use({
 							{errors.match && (
 								<p className="mb-3 text-bad text-xs">{t("Say which calls it is for: a tool, a server or a client.")}</p>
 							)}
-							<SchemaForm schema={matching} value={match} onChange={setMatch} errors={ofMatch} />
+							<SchemaForm
+								schema={matching}
+								value={match}
+								onChange={(value) => {
+									setChanged([...changed, ...differing(match, value).map((field) => `match.${field}`)]);
+									setMatch(value as object);
+								}}
+								errors={ofMatch}
+							/>
 						</div>
 					</details>
 				)}
 			</div>
 		</Dialog>
 	);
+}
+
+/** differing are the members that two objects do not have in common. */
+function differing(a: unknown, b: unknown): string[] {
+	const [one, other] = [a, b] as Record<string, unknown>[];
+	return Object.keys({ ...one, ...other }).filter((name) => one?.[name] !== other?.[name]);
 }
 
 /** useMatching is the schema of what says which calls a workflow is for. It offers the names

@@ -2,6 +2,7 @@ import { Ban, Download, Ellipsis, Plus, Power, Trash2, Upload, Workflow as Workf
 import { useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { drawn, query, refresh, root, type S } from "@/api/client";
+import { soon, useEvents } from "@/api/events";
 import { ago, t, tn, whole } from "@/lang";
 import { aroundWord, whyNoJSON } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
@@ -38,6 +39,7 @@ export default function Workflows() {
 	const client = params.get("client") ?? "";
 	const asked = { ...(tool && { tool }), ...(client && { client }) };
 	const workflows = useWorkflows();
+	useEvents(({ name }) => name === "workflow.run" && soon("/v1/workflows")); // which tells how many runs there were
 	const applying = query.useQuery(
 		"get",
 		"/v1/workflows",
@@ -68,7 +70,6 @@ export default function Workflows() {
 		);
 
 	const settled = { onSettled: () => refresh("/v1/workflows", "/v1/workflows/{id}"), onError: complain };
-	// What enabling would do is told in the editor.
 	const stop = ({ id, name, runningVersion }: S["Workflow"]) => {
 		ask(undefined);
 		disable.mutate(
@@ -82,8 +83,25 @@ export default function Workflows() {
 			},
 		);
 	};
+	const goOn = ({ id, stoppedVersion }: S["Workflow"]) =>
+		enable.mutate(
+			{ params: { path: { id } }, body: { version: stoppedVersion } },
+			{
+				...settled,
+				onSuccess: ({ name, mode, runningVersion }) => {
+					const what = { name, version: runningVersion! };
+					say(
+						mode === "shadow"
+							? t("{name} v{version} watches the calls and changes nothing, until you enable it.", what)
+							: t("{name} v{version} is active.", what),
+					);
+				},
+			},
+		);
+	// What enabling a draft would do is told in the editor.
 	const flip = (workflow: S["Workflow"], on: boolean) => {
-		if (on) go(`/workflows/${encodeURIComponent(workflow.id)}?panel=enable`);
+		if (on && ranBefore(workflow)) goOn(workflow);
+		else if (on) go(`/workflows/${encodeURIComponent(workflow.id)}?panel=enable`);
 		else if (doesMuch(workflow)) ask({ about: "stop", workflow });
 		else stop(workflow);
 	};
@@ -154,7 +172,7 @@ export default function Workflows() {
 			width: "minmax(0,1fr)",
 			cell: (workflow) => (
 				<>
-					<b className="font-medium">{workflow.name}</b>
+					<b className="font-medium max-md:line-clamp-2 max-md:whitespace-normal">{workflow.name}</b>
 					{workflow.description && <span className="ml-2 text-muted max-md:hidden">{workflow.description}</span>}
 					<div className="line text-muted text-xs max-md:hidden">
 						{workflow.noServers ? (
@@ -223,6 +241,11 @@ export default function Workflows() {
 						workflow.enabled
 							? t("Switch {name} off", { name: workflow.name })
 							: t("Switch {name} on", { name: workflow.name })
+					}
+					title={
+						workflow.enabled || ranBefore(workflow)
+							? undefined
+							: t("Enable {name} in the editor, which shows what that would do", { name: workflow.name })
 					}
 					onChange={(on) => flip(workflow, on)}
 				/>
@@ -350,6 +373,7 @@ export default function Workflows() {
 								rows={shown}
 								columns={columns}
 								row={54}
+								narrowRow={72}
 								rowKey={(workflow) => workflow.id}
 								selected={selected}
 								onSelect={select}
@@ -390,6 +414,11 @@ export default function Workflows() {
 		</Page>
 	);
 }
+
+/** ranBefore tells whether switching a workflow on makes run again what ran before: it has no
+ * newer draft. */
+const ranBefore = ({ stoppedVersion, newestVersion, problemCount }: S["Workflow"]): boolean =>
+	stoppedVersion === newestVersion && problemCount === 0;
 
 /** Written is a text that counts when it is chosen or left, not while it is written. */
 function Written({

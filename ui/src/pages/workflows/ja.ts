@@ -71,6 +71,9 @@ export default {
 	"{n} drafts are stored, which belong together. Try them on past calls, then enable them.":
 		"下書きを {n} 件保存しました。過去の呼び出しで試してから有効にしてください。",
 	"Make a draft": "下書きを作成",
+	"Make {n} drafts": "下書きを {n} 件作成",
+	"Enable {name} in the editor, which shows what that would do":
+		"「{name}」をエディターで有効にします。そこで影響を確認できます",
 	"It makes {n} drafts, for {types}.": "{types} 用に、{n} 件の下書きを作成します。",
 	"Nothing is made yet. Look at the marked fields.": "まだ作成していません。エラーのある欄を確認してください。",
 	"Say which calls it is for: a tool, a server or a client.":

@@ -74,7 +74,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			await save(true);
 			if (editor().saving.state !== "saved") throw new Failure(0, "", t("The draft is not saved yet."));
 			await enableVersion(editor().base, { mode, force: force || undefined });
-			const version = editor().info!.runningVersion!;
+			const { name, runningVersion: version } = editor().info!;
 			const others = (together ? parts : []).filter(({ enabled }) => mode === "enforce" || !enabled);
 			for (const { id, runningVersion } of others) {
 				const taken = differ && takeOver && (await withMatch(id));
@@ -87,8 +87,11 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			say(
 				sentences(
 					mode === "shadow"
-						? t("Version {version} watches the calls and changes nothing, until you enable it.", { version })
-						: t("Version {version} is active.", { version }),
+						? t("{name} v{version} watches the calls and changes nothing, until you enable it.", {
+								name,
+								version: version!,
+							})
+						: t("{name} v{version} is active.", { name, version: version! }),
 					others.length > 0 && tn(others.length, "{n} more of its template too.", "{n} more of its template too."),
 				),
 			);

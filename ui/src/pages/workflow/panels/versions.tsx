@@ -145,7 +145,13 @@ function Version({
 			const { data } = await api.GET("/v1/workflows/{id}", { params: { path } });
 			if (editor().id === id) load(data!);
 			refresh("/v1/workflows", "/v1/workflows/{id}/versions");
-			say(t("What was version {version} runs again, as version {now}.", { version, now: editor().base }));
+			say(
+				t("{name}: what was version {version} runs again, as version {now}.", {
+					name: data!.name,
+					version,
+					now: data!.version,
+				}),
+			);
 		} catch (error) {
 			complain(error);
 		} finally {
