@@ -174,7 +174,7 @@ var jaN8N = map[string]string{
 	"`URL` of an n8n instance (or N8N_URL)":                                                                                                           "n8n インスタンスの `URL`（または N8N_URL）",
 	"API `key` of the n8n instance; N8N_API_KEY keeps it out of process lists":                                                                        "n8n インスタンスの API `キー`。N8N_API_KEY ならプロセス一覧に表示されません",
 	"and --api-key belong together; give both":                                                                                                        "と --api-key は両方指定してください",
-	"%s has the name %q, as another has; give each instance its own name":                                                                             "%s の名前%qはほかと同じです。インスタンスごとに別の名前を付けてください",
+	"%s is %q, as that of another; give each instance its own name":                                                                                   "%s の%qはほかと同じです。インスタンスごとに別の名前を付けてください",
 	"%s needs a url (where n8n is) and an apiKey (from n8n's Settings > n8n API)":                                                                     "%s には url (n8n の場所) と apiKey (n8n の Settings > n8n API で作成) が必要です",
 	"%s must be a name such as staging: a letter, then letters, digits and - (all lower case, at most %d)":                                            "%s は staging のような名前で指定してください：英字で始まり、英数字と -（すべて小文字、%d 文字以内）",
 	"n8n refused the request and did not say why (%s)":                                                                                                "n8n がリクエストを拒否しましたが、理由は不明です（%s）",

@@ -178,6 +178,7 @@ export default {
 		"上限を超えたクライアントには、待つように伝えます。ほかのクライアントには影響しません。",
 	"At most": "上限",
 	"no limit": "上限なし",
+	"0 is not possible. Leave it empty for no limit.": "0 は指定できません。上限なしにするには空欄にしてください。",
 	"calls in": "件まで。期間：",
 	"such as 30s, 1m, 1h": "例：30s、1m、1h",
 } as Record<string, string>;
