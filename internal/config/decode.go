@@ -81,17 +81,16 @@ func (d *decoder) is(n *node, want kind, at string) bool {
 	if at == "" {
 		what = gateway.Textf("the file")
 	}
-	var hint gateway.Text
+	d.problems.add(n.at, "%s must be %s, found %s", what, want.text(), n.kind.text())
 	switch {
 	case want == kindText && (n.kind == kindNumber || n.kind == kindBool):
-		hint = gateway.Textf("; put it in quotes")
+		d.problems.hint(gateway.Textf("; put it in quotes"))
 	case want == kindText && n.kind == kindMap:
 		// The YAML scanner takes [a:1] inside {} for a map.
-		hint = gateway.Textf("; text with a colon may need quotes")
+		d.problems.hint(gateway.Textf("; text with a colon may need quotes"))
 	case want != kindText && want <= kindNumber && n.kind == kindText:
-		hint = gateway.Textf("; write it without quotes")
+		d.problems.hint(gateway.Textf("; write it without quotes"))
 	}
-	d.problems.add(n.at, "%s must be %s, found %s%s", what, want.text(), n.kind.text(), hint)
 	return false
 }
 
@@ -106,10 +105,11 @@ func (d *decoder) truth(n *node, at string) (bool, bool) {
 // integer reads a whole number in plain digits: hexadecimal, octal and
 // exponents are somebody's accident.
 func (d *decoder) integer(n *node, at string, least, most int) (int, bool) {
-	if !d.is(n, kindNumber, at) {
+	v, err := strconv.Atoi(n.text)
+	// A word is no number that lost its way into quotes.
+	if (n.kind != kindText || err == nil) && !d.is(n, kindNumber, at) {
 		return 0, false
 	}
-	v, err := strconv.Atoi(n.text)
 	if err != nil || v < least || v > most || strconv.Itoa(v) != n.text {
 		if most == maxInt {
 			d.problems.add(n.at, "%s must be a whole number, %d or more", at, least)
@@ -145,7 +145,8 @@ func (d *decoder) duration(n *node, at string) (time.Duration, bool) {
 	case kindText:
 		var err error
 		if v, err = time.ParseDuration(n.text); err != nil {
-			d.problems.add(n.at, "%s must be a duration such as \"30s\" or \"10m\"; a number without quotes is milliseconds", at)
+			d.problems.add(n.at, "%s must be a duration such as \"30s\" or \"10m\"", at)
+			d.problems.hint(gateway.Textf("; a number without quotes is milliseconds"))
 			return 0, false
 		}
 	default:

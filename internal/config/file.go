@@ -273,7 +273,8 @@ func (d *decoder) budget(n *node, at string) int {
 	}
 	tokens, err := strconv.Atoi(n.text)
 	if n.kind != kindNumber || err != nil || tokens < gateway.LeastBudget || tokens > maxInt || strconv.Itoa(tokens) != n.text {
-		d.problems.add(n.at, "%s must be a number of tokens in digits, %d or more, or off", at, gateway.LeastBudget)
+		d.problems.add(n.at, "%s must be a number of tokens in digits, %d or more", at, gateway.LeastBudget)
+		d.problems.hint(gateway.Textf("; off is any number"))
 		return 0
 	}
 	return tokens

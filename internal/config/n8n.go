@@ -51,7 +51,7 @@ func (d *decoder) n8n(n *node, at string) (all []N8N) {
 		at := fmt.Sprintf("%s[%d]", at, i)
 		one := d.n8nInstance(item, at)
 		if names[one.Name] {
-			d.problems.add(item.at, "%s has the name %q, as another has; give each instance its own name", at, cutWord(one.Name))
+			d.problems.add(item.key("name"), "%s is %q, as that of another; give each instance its own name", join(at, "name"), cutWord(one.Name))
 		}
 		names[one.Name] = true
 		all = append(all, one)

@@ -69,7 +69,7 @@ mcpServers:
 		}
 	}
 	for _, bad := range []string{"499", "0", "-1", "many", "25k", "true", "1.5", "1e9", "[1]", `"25000"`, "99999999999999999999"} {
-		if _, err := load([]byte("budget: "+bad), "genkan.yaml", Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), "budget must be a number of tokens in digits, 500 or more, or off") {
+		if _, err := load([]byte("budget: "+bad), "genkan.yaml", Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), "budget must be a number of tokens in digits, 500 or more; off is any number") {
 			t.Errorf("budget: %s: %v", bad, err)
 		}
 	}

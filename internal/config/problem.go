@@ -14,10 +14,12 @@ const maxShown = 100
 type problem struct {
 	at   position
 	text gateway.Text
+	// hint follows the text. It is of use only to somebody who writes the file.
+	hint gateway.Text
 }
 
 func problemAt(at position, format string, values ...any) *problem {
-	return &problem{at, gateway.Textf(format, values...)}
+	return &problem{at: at, text: gateway.Textf(format, values...)}
 }
 
 // flaw is what is wrong with one value. It reads after the name of the
@@ -40,6 +42,9 @@ func (p *problems) add(at position, format string, values ...any) {
 	p.list = append(p.list, *problemAt(at, format, values...))
 }
 
+// hint adds a hint to the last problem.
+func (p *problems) hint(text gateway.Text) { p.list[len(p.list)-1].hint = text }
+
 // err tells all problems, one per line: the file's in their order there, then
 // those of environment and flags.
 func (p *problems) err() error {
@@ -59,6 +64,9 @@ func (p *problems) err() error {
 		if i == maxShown {
 			lines.Each = append(lines.Each, gateway.Textf("… and %d more", len(p.list)-maxShown))
 			break
+		}
+		if q.hint.Format != "" {
+			q.text = gateway.Textf("%s%s", q.text, q.hint)
 		}
 		// A text that no person has written has no file, and its lines say nothing.
 		if q.at != nowhere && p.file != "" {

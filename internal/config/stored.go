@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -142,10 +143,34 @@ func (p *problems) fields(root *node) error {
 		e.Field = cmp.Or(e.Field, field)
 		if len(e.Problems) < gateway.MaxProblems {
 			// The rules of the file are more than those of JSON Schema.
-			e.Problems = append(e.Problems, gateway.Problem{Field: field, Pointer: gateway.Pointer(strings.Split(field, ".")), Keyword: "definition", Text: p.text})
+			e.Problems = append(e.Problems, gateway.Problem{Field: field, Pointer: gateway.Pointer(strings.Split(field, ".")), Keyword: "definition", Text: p.about(field)})
 		}
 	}
 	return e
+}
+
+// about returns the text with the path of the field below the root in place of that below
+// the name of the server.
+func (p problem) about(field string) gateway.Text {
+	text := p.text
+	if field == "" || len(text.Values) == 0 {
+		return text
+	}
+	if path, ok := text.Values[0].(string); ok && strings.HasSuffix(path, "."+field) {
+		text.Values = slices.Clone(text.Values)
+		text.Values[0] = field
+	}
+	return text
+}
+
+// key returns the position of an entry's value, or of the map if it has no such entry.
+func (n *node) key(name string) position {
+	for _, e := range n.entries {
+		if e.key == name {
+			return e.value.at
+		}
+	}
+	return n.at
 }
 
 // nameAt stands for the position of a server's name, which is not in its definition. It is

@@ -114,3 +114,27 @@ func TestKeptServers(t *testing.T) {
 		t.Errorf("written: %s", c.Servers[0].Definition.Reveal())
 	}
 }
+
+// A form shows a problem at its field, where the words of the file mean nothing.
+func TestProblemsOfFields(t *testing.T) {
+	_, settings := CheckSettings([]byte(`{"record": {"days": "many"}, "rateLimit": {"max": 1, "timeWindow": "soon"}, "budget": "all",
+		"n8n": [{"name": "a", "url": "http://a", "apiKey": "x"}, {"name": "a", "url": "b", "apiKey": "x"}]}`), Sources{})
+	_, server := CheckServer("docs", []byte(`{"url": "docs"}`), Sources{})
+	got := map[string]string{}
+	for _, err := range []error{settings, server} {
+		for _, p := range gateway.AsError(err).Problems {
+			got[p.Field] = p.Text.String()
+		}
+	}
+	want := map[string]string{
+		"record.days":          "record.days must be a whole number from 1 to 3650",
+		"rateLimit.timeWindow": `rateLimit.timeWindow must be a duration such as "30s" or "10m"`,
+		"budget":               "budget must be a number of tokens in digits, 500 or more",
+		"n8n[1].name":          `n8n[1].name is "a", as that of another; give each instance its own name`,
+		"n8n[1].url":           "n8n[1].url must begin with http:// or https://",
+		"url":                  "url must begin with http:// or https://",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

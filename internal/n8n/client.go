@@ -93,7 +93,7 @@ func NewClient(o Options) (*Client, error) {
 	}
 	if strings.TrimSpace(o.Key.Reveal()) == "" {
 		return nil, gateway.Errorf(gateway.CodeInvalid,
-			"n8n instance %s has no API key. Create one in n8n under Settings > n8n API and set it as apiKey (N8N_API_KEY)", o.Name)
+			"n8n instance %s has no API key. Create one in n8n under Settings > n8n API", o.Name)
 	}
 	if strings.ContainsFunc(strings.TrimSpace(o.Key.Reveal()), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "the API key of n8n instance %s has a space or a character that no key has. Copy it again", o.Name)
@@ -370,7 +370,7 @@ func (c *Client) unreachable(r *request, err error) *Error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		details = c.slow()
 	default:
-		details = gateway.Textf("n8n at %s cannot be reached. Check that it is running and that the URL (N8N_URL) has the right host and port", c.url())
+		details = gateway.Textf("n8n at %s cannot be reached. Check that it is running and that the URL has the right host and port", c.url())
 	}
 	c.note(&details)
 	return c.failed(r, err, details)
@@ -380,7 +380,7 @@ func (c *Client) unreachable(r *request, err error) *Error {
 func (c *Client) otherScheme(right string) gateway.Text {
 	u := *c.base
 	u.Scheme = right
-	return gateway.Textf("n8n at %s speaks %s, not %s. Set its URL (N8N_URL) to %s", c.base.Host, right, c.base.Scheme, u.String())
+	return gateway.Textf("n8n at %s speaks %s, not %s. Set its URL to %s", c.base.Host, right, c.base.Scheme, u.String())
 }
 
 // isCut reports whether a connection was closed without an answer.

@@ -364,9 +364,9 @@ func TestTheWrongSchemeIsNamed(t *testing.T) {
 	}()
 	host := func(url string) string { _, h, _ := strings.Cut(url, "://"); return h }
 	for url, want := range map[string]string{
-		"https://" + host(plain.URL):     "speaks http, not https. Set its URL (N8N_URL) to http://" + host(plain.URL),
-		"http://" + host(secure.URL):     "speaks https, not http. Set its URL (N8N_URL) to https://" + host(secure.URL),
-		"http://" + mute.Addr().String(): "speaks https, not http. Set its URL (N8N_URL) to https://" + mute.Addr().String(),
+		"https://" + host(plain.URL):     "speaks http, not https. Set its URL to http://" + host(plain.URL),
+		"http://" + host(secure.URL):     "speaks https, not http. Set its URL to https://" + host(secure.URL),
+		"http://" + mute.Addr().String(): "speaks https, not http. Set its URL to https://" + mute.Addr().String(),
 	} {
 		s := newSource(t, url, n8nfake.Key, n8n.Setup{})
 		if got := ask(t, s, "", "list_workflows", nil); !strings.Contains(got, want) {

@@ -145,9 +145,11 @@ func (c *Client) refused(r *request, status int, contentType string, body []byte
 	isJSON := json.Unmarshal(body, &answer) == nil
 	e.Said = c.shown(answer.Message)
 	switch {
+	case status == http.StatusUnauthorized && e.Said == "":
+		e.Details = append(e.Details, c.noN8N())
 	case status == http.StatusUnauthorized:
 		e.Details = append(e.Details, gateway.Textf(
-			"n8n does not accept the API key of %s. It may be wrong, expired or of another instance. Create one in n8n under Settings > n8n API and set it as apiKey (N8N_API_KEY)", c.name))
+			"n8n does not accept the API key of %s. It may be wrong, expired or of another instance, or the address is not that of n8n. Create a key in n8n under Settings > n8n API", c.name))
 	case status == http.StatusForbidden:
 		e.Details = append(e.Details, gateway.Textf(
 			"The API key of %s may not do this. Give it the scope %s in n8n under Settings > n8n API, or use a key of a user who may", c.name, r.scope))

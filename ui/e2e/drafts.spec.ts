@@ -449,11 +449,61 @@ test("a client is written as pages name it", async ({ signedIn: page, genkan }) 
 		command: genkan.genkan,
 		args: ["stdio", "--client", "cursor", "--data", genkan.data],
 	});
-	await agent.callTool({ name: "fault__pid", arguments: {} });
+	await agent.callTool({ name: "fault__echo", arguments: { text: "hello" } });
 	await put(genkan, plain("of-cursor"));
 	await go(page, genkan, "workflows/of-cursor");
 	const clients = page.getByRole("region", { name: "Settings" }).getByRole("combobox", { name: "Clients" });
+	const input = page.getByRole("region", { name: "Input" });
+	await clients.fill("nobody");
+	await expect(input).toContainText("No call that this workflow is for");
 	await clients.fill("cursor");
+	await expect(input).toContainText("Input: echo"); // also before the name is whole
 	await clients.press("Tab");
 	await expect(clients).toHaveValue("local:cursor");
+});
+
+test("a condition that was mended is forgotten, and so is a step that was deleted", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await genkan.call("fault__echo", { text: "hello" });
+	await put(
+		genkan,
+		plain("mended", [{ id: "ask", type: "condition", data: {} }], [{ source: "start", target: "ask" }]),
+	);
+	await go(page, genkan, "workflows/mended");
+	const input = page.getByRole("region", { name: "Input" });
+	await expect(input).toContainText("Input: echo");
+	const when = page.getByRole("textbox", { name: "Only if" });
+	await when.fill("args.text ==");
+	await expect(input).toContainText("No call is looked for");
+	await when.fill("");
+	await expect(input).toContainText("Input: echo");
+
+	await page.getByRole("button", { name: "Replay", exact: true }).click();
+	await expect(page.getByText(/^It cannot be replayed/)).toBeVisible();
+	await node(page, "ask").click();
+	await page.keyboard.press("Delete");
+	await expect(page.getByText(/^It cannot be replayed/)).toHaveCount(0);
+});
+
+test("a number of the settings is a whole one", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("ordered"));
+	await go(page, genkan, "workflows/ordered");
+	const order = page.getByLabel("Order");
+	for (const field of [order, page.getByLabel("Largest call and answer for scripts (KB)")]) {
+		await field.fill("いち");
+		await expect(field).toHaveAccessibleDescription(/^Not saved: this must be a whole number\./);
+		await field.fill("");
+		await expect(field).not.toHaveAttribute("aria-invalid");
+	}
+	await order.fill("abc");
+	await order.blur();
+	await expect(order).toHaveValue("abc");
+	await order.fill("−２");
+	await order.blur();
+	await expect(order).toHaveValue("-2");
+	await saved(page);
+	await expect.poll(async () => ((await stored(genkan, "ordered")).definition as { order?: number }).order).toBe(-2);
+	await expect(page.getByText(/^not saved/)).toHaveCount(0);
 });

@@ -61,20 +61,39 @@ test("the history, limits and language are set in genkan.yaml, which keeps the r
 	expect(fileOf(genkan)).toContain("mcpServers");
 	expect(fileOf(genkan)).toMatch(/record["\s:{]+bodies["\s:]+all["\s,]+days["\s:]+14/);
 
-	// What is wrong stays on the page, with the server's reason.
-	await page.getByLabel("For how long").fill("0");
-	await page.keyboard.press("Enter");
-	await expect(page.getByRole("alert")).toContainText("record.days");
+	// What is wrong stands at its field, and an old success does not stand beside it.
+	for (const wrong of ["0", "many"]) {
+		await page.getByLabel("For how long").fill(wrong);
+		await save.click();
+		await expect(page.getByLabel("For how long")).toHaveAccessibleDescription(
+			"This value must be a whole number from 1 to 3650",
+		);
+		await expect(page.getByLabel("For how long")).toBeFocused();
+		await expect(page.getByRole("alert")).toHaveCount(0);
+		await expect(saved).toHaveCount(0);
+	}
+
+	// What is not saved is not lost without a word.
+	await page.getByRole("tab", { name: "Limits" }).click();
+	await page.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Cancel" }).click();
+	await expect(page.getByLabel("For how long")).toHaveValue("many");
 	await page.getByRole("button", { name: "Discard" }).click();
 	await expect(page.getByLabel("For how long")).toHaveValue("14");
-	await expect(page.getByRole("alert")).toHaveCount(0);
+	await expect(page.getByLabel("For how long")).toHaveAccessibleDescription("");
 
 	await go(page, genkan, "settings/limits");
 	await page.getByLabel("Everybody").selectOption("own");
 	await page.getByLabel("Tokens").fill("4000");
 	await page.keyboard.press("Enter");
 	await expect(saved).toBeVisible();
+	await page.getByLabel("Calls", { exact: true }).fill("0");
+	await save.click();
+	await expect(page.getByText("Leave it empty for no limit.")).toBeVisible();
 	await page.getByLabel("Calls", { exact: true }).fill("600");
+	await page.getByLabel("Time").fill("soon");
+	await save.click();
+	await expect(page.getByText('This value must be a duration such as "30s" or "10m"', { exact: true })).toBeVisible();
+	await page.getByLabel("Time").fill("1m");
 	await page.keyboard.press("Enter");
 	await expect.poll(() => fileOf(genkan)).toMatch(/rateLimit["\s:{]+max["\s:]+600/);
 	expect(fileOf(genkan)).toMatch(/budget["\s:]+4000/);
@@ -97,6 +116,12 @@ test("n8n is tested, added, changed and removed", async ({ genkan, signedIn: pag
 	try {
 		await go(page, genkan, "settings/connected");
 		await page.getByRole("button", { name: "Add n8n" }).click();
+		await page.getByLabel("Address").first().fill("localhost");
+		await page.getByLabel("API key").first().fill("wrong");
+		await page.getByRole("button", { name: "Test", exact: true }).click();
+		await expect(page.getByLabel("Address").first()).toHaveAccessibleDescription(
+			"This value must begin with http:// or https://",
+		);
 		await page
 			.getByLabel("Address")
 			.first()

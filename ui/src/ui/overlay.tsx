@@ -172,18 +172,21 @@ const useNotes = create<{ notes: Note[]; place: HTMLElement | null }>(() => ({ n
 const setPlace = (place: HTMLElement | null) => useNotes.setState({ place });
 let lastNote = 0;
 
-function addNote(note: Omit<Note, "id">): void {
+function addNote(note: Omit<Note, "id">): () => void {
 	const id = ++lastNote;
 	useNotes.setState(({ notes }) => ({ notes: [...notes.slice(-2), { ...note, id }] }));
-	setTimeout(() => dropNote(id), note.bad ? 12_000 : 5000);
+	const drop = () => dropNote(id);
+	setTimeout(drop, note.bad ? 12_000 : 5000);
+	return drop;
 }
 const dropNote = (id: number) => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => note.id !== id) }));
 
-/** say tells in passing that something was done, with a way back where there is one. */
-export const say = (text: string, undo?: () => void): void => addNote({ text, bad: false, undo });
+/** say tells in passing that something was done, with a way back where there is one. It
+ * returns what takes the note away early. */
+export const say = (text: string, undo?: () => void): (() => void) => addNote({ text, bad: false, undo });
 
 /** complain tells that something failed. */
-export const complain = (error: unknown): void => addNote({ text: messageOf(error), bad: true });
+export const complain = (error: unknown): void => void addNote({ text: messageOf(error), bad: true });
 
 /** NotesPlace is where a page has room for notes: at the top of what is around it. A page
  * without one has them at the bottom right. */

@@ -1,7 +1,7 @@
 import { Check, Plus, Trash2 } from "lucide-react";
 import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useMemo, useRef, useState } from "react";
 import { Failure } from "../api/client";
-import { list as listed, t } from "../lang";
+import { ended, list as listed, t } from "../lang";
 import { whyNoJSON } from "../lang/terms";
 import { Button, cx, Field, Input, NumberInput, Select, Switch, TextArea, Toggle } from "./basics";
 
@@ -75,7 +75,8 @@ function sentence({ field, keyword, params, message, constraint }: Wrong): strin
 		return t("This must be {type}.", { type: wanted.map((type) => t(types[type] ?? type)).join(t(" or ")) });
 	const text = message ?? constraint;
 	// It stands at the field, which has another name there.
-	if (field && text?.startsWith(`${field} `)) return t("This value ") + text.slice(field.length + 1);
+	if (field && text?.startsWith(`${field} `)) return ended(t("This value ") + text.slice(field.length + 1));
+	if (field && text?.startsWith(`${field}: `)) return ended(text.slice(field.length + 2));
 	return text && text[0]!.toUpperCase() + text.slice(1);
 }
 

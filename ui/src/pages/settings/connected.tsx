@@ -3,9 +3,10 @@ import { useState } from "react";
 import { query, type S } from "@/api/client";
 import { t, tn } from "@/lang";
 import { Button, Card, Confirm, Dot, Field, Input, LinkButton, Loaded, Problem, Select } from "@/ui";
+import { fieldErrors, useShowWrong } from "@/ui/schemaform";
 import { Findings } from "../servers/findings";
 import { stateOf } from "../servers/state";
-import { Fixed, objectOf, Setting, SettingForm, useDraft, useSettings } from "./file";
+import { Elsewhere, Fixed, objectOf, Setting, SettingForm, useDraft, useSettings, Value } from "./file";
 import { Section } from "./parts";
 
 type Instance = { name: string; url: string; apiKey: string };
@@ -166,39 +167,47 @@ function InstanceForm({
 	onSave: (instance: Instance) => void;
 }) {
 	const test = query.useMutation("post", "/v1/n8n/test");
-	const { values, set } = useDraft({ name: before?.name ?? suggested, url: before?.url ?? "", key: "" });
+	const { values, set } = useDraft({ name: before?.name ?? suggested, url: before?.url ?? "", key: "" }, () => {
+		test.reset();
+		settings.reset();
+	});
 	const instance = {
 		name: values.name.trim(),
 		url: values.url.trim(),
 		apiKey: values.key.trim() || before?.apiKey || "",
 	};
 	const ready = instance.name !== "" && instance.url !== "" && instance.apiKey !== "";
-	const change = (changed: Partial<typeof values>) => {
+	const error = test.error ?? settings.error;
+	// The instance is one of a list in the file.
+	const wrong = fieldErrors(error);
+	const fields = Object.keys(wrong).filter((field) => /^n8n\[\d+\]\.(name|url|apiKey)$/.test(field));
+	const wrongOf = (key: keyof Instance) => wrong[fields.find((field) => field.endsWith(`.${key}`)) ?? ""];
+	const around = useShowWrong(error);
+	const save = () => {
 		test.reset();
-		settings.reset();
-		set(changed);
+		onSave(instance);
 	};
 	return (
 		<Card>
-			<div className="grid gap-3 px-4 py-3 sm:grid-cols-2">
-				<Field label={t("Name")} hint={t("Its tools begin with it.")}>
-					<Input value={values.name} onChange={(event) => change({ name: event.target.value })} />
+			<div ref={around} className="grid gap-3 px-4 py-3 sm:grid-cols-2">
+				<Field label={t("Name")} hint={t("Its tools begin with it.")} error={wrongOf("name")}>
+					<Input value={values.name} onChange={(event) => set({ name: event.target.value })} />
 				</Field>
-				<Field label={t("Address")}>
+				<Field label={t("Address")} error={wrongOf("url")}>
 					<Input
 						value={values.url}
 						placeholder="http://127.0.0.1:5678"
-						onChange={(event) => change({ url: event.target.value })}
+						onChange={(event) => set({ url: event.target.value })}
 					/>
 				</Field>
-				<Field label={t("API key")} hint={t("Made in n8n: Settings > n8n API.")}>
+				<Field label={t("API key")} hint={t("Made in n8n: Settings > n8n API.")} error={wrongOf("apiKey")}>
 					<Input
 						type="password"
 						autoComplete="new-password"
 						value={values.key}
 						placeholder={before && t("kept; fill in to replace it")}
-						onChange={(event) => change({ key: event.target.value })}
-						onEnter={() => ready && onSave(instance)}
+						onChange={(event) => set({ key: event.target.value })}
+						onEnter={() => ready && save()}
 					/>
 				</Field>
 			</div>
@@ -208,20 +217,23 @@ function InstanceForm({
 				</p>
 			)}
 			{test.data?.problem && <Problem className="mx-4 mb-3" error={test.data.problem} />}
-			{(test.error ?? settings.error) && <Problem className="mx-4 mb-3" error={test.error ?? settings.error} />}
+			<Elsewhere className="mx-4 mb-3" error={error} fields={fields} />
 			<div className="flex flex-wrap justify-end gap-2 border-line border-t px-4 py-3">
 				<Button
 					disabled={!ready}
 					busy={test.isPending}
 					className="mr-auto"
-					onClick={() => test.mutate({ body: instance })}
+					onClick={() => {
+						settings.reset();
+						test.mutate({ body: instance });
+					}}
 				>
 					{t("Test")}
 				</Button>
 				<Button look="quiet" onClick={onClose}>
 					{t("Cancel")}
 				</Button>
-				<Button look="primary" disabled={!ready} busy={settings.busy} onClick={() => onSave(instance)}>
+				<Button look="primary" disabled={!ready} busy={settings.busy} onClick={save}>
 					{t("Save")}
 				</Button>
 			</div>
@@ -238,12 +250,15 @@ const kinds: Record<string, string> = {
 function Embeddings() {
 	const settings = useSettings("/v1/secrets", "/v1/doctor");
 	const set_ = objectOf(settings.all.embeddings) as { url?: string; model?: string; kind?: string; apiKey?: string };
-	const { values, dirty, set, discard } = useDraft({
-		kind: set_.url ? (set_.kind ?? "openai") : "",
-		url: set_.url ?? "",
-		model: set_.model ?? "",
-		key: "",
-	});
+	const { values, dirty, set, discard } = useDraft(
+		{
+			kind: set_.url ? (set_.kind ?? "openai") : "",
+			url: set_.url ?? "",
+			model: set_.model ?? "",
+			key: "",
+		},
+		settings.reset,
+	);
 	const off = !settings.changeable;
 	const save = () => {
 		const { apiKey, ...rest } = set_;
@@ -271,7 +286,13 @@ function Embeddings() {
 				"With a model, searches also find tools by meaning. Names and descriptions of tools, and queries, are sent to it.",
 			)}
 		>
-			<SettingForm settings={settings} dirty={dirty} onSave={save} onDiscard={discard}>
+			<SettingForm
+				settings={settings}
+				fields={["url", "model", "apiKey"].map((key) => `embeddings.${key}`)}
+				dirty={dirty}
+				onSave={save}
+				onDiscard={discard}
+			>
 				<Setting label={t("Model")}>
 					<Select
 						aria-label={t("Model")}
@@ -294,7 +315,8 @@ function Embeddings() {
 				{values.kind !== "" && (
 					<>
 						<Setting label={t("Address")}>
-							<Input
+							<Value
+								wrong={settings.wrong["embeddings.url"]}
 								aria-label={t("Address")}
 								disabled={off}
 								placeholder={values.kind === "ollama" ? "http://127.0.0.1:11434" : "https://api.example.com/v1"}
@@ -303,7 +325,8 @@ function Embeddings() {
 							/>
 						</Setting>
 						<Setting label={t("Name of the model")}>
-							<Input
+							<Value
+								wrong={settings.wrong["embeddings.model"]}
 								aria-label={t("Name of the model")}
 								disabled={off}
 								placeholder={values.kind === "ollama" ? "nomic-embed-text" : "text-embedding-3-small"}
@@ -313,7 +336,8 @@ function Embeddings() {
 							/>
 						</Setting>
 						<Setting label={t("API key")}>
-							<Input
+							<Value
+								wrong={settings.wrong["embeddings.apiKey"]}
 								aria-label={t("API key")}
 								type="password"
 								autoComplete="new-password"

@@ -1,11 +1,16 @@
-import { type ReactNode, useState } from "react";
+import { type ComponentProps, type ReactNode, useCallback, useId, useState } from "react";
 import { queries, query, refresh } from "@/api/client";
 import type { paths } from "@/api/schema";
 import { t } from "@/lang";
 import { useSession } from "@/shell/session";
-import { Button, Card, Problem, say } from "@/ui";
+import { Button, Card, Input, Problem, say } from "@/ui";
+import { useUnsaved } from "@/ui/leave";
+import { fieldErrors, useShowWrong } from "@/ui/schemaform";
 
 type Values = Record<string, unknown>;
+
+/** unsay takes the note of the last success away. */
+let unsay = () => {};
 
 /** useSettings are the settings of genkan.yaml. save changes some of them, and asks again
  * for what depends on them. */
@@ -21,8 +26,11 @@ export function useSettings(...depends: (keyof paths)[]) {
 		changeable: settings.data !== undefined && !settings.data.fixed,
 		busy: patch.isPending,
 		error: patch.error,
-		reset: patch.reset,
-		save: (body: Values, done?: () => void) =>
+		/** What is wrong, by the paths of the fields. */
+		wrong: fieldErrors(patch.error),
+		reset: () => patch.isError && patch.reset(),
+		save: (body: Values, done?: () => void) => {
+			unsay();
 			patch.mutate(
 				{ body },
 				{
@@ -30,10 +38,11 @@ export function useSettings(...depends: (keyof paths)[]) {
 						queries.setQueryData(["get", "/v1/settings", {}], data);
 						refresh("/v1/settings", ...depends);
 						done?.();
-						say(t("Saved in {file}. It holds from now on.", { file: data.file.replace(/^.*[\\/]/, "") }));
+						unsay = say(t("Saved in {file}. It holds from now on.", { file: data.file.replace(/^.*[\\/]/, "") }));
 					},
 				},
-			),
+			);
+		},
 	};
 }
 
@@ -41,37 +50,48 @@ export function useSettings(...depends: (keyof paths)[]) {
 export const objectOf = (value: unknown): Values =>
 	typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
 
-/** useDraft are values that somebody is changing. */
-export function useDraft<T extends Record<string, string>>(current: T) {
+/** useDraft are values that somebody is changing. onChange forgets what was said about those
+ * before. */
+export function useDraft<T extends Record<string, string>>(current: T, onChange: () => void) {
 	const [draft, setDraft] = useState<Partial<T>>({});
 	const values = { ...current, ...draft };
+	const dirty = Object.keys(current).some((key) => values[key] !== current[key]);
+	const discard = useCallback(() => setDraft({}), []);
+	useUnsaved(dirty, discard);
 	return {
 		values,
-		dirty: Object.keys(current).some((key) => values[key] !== current[key]),
-		set: (changed: Partial<T>) => setDraft((before) => ({ ...before, ...changed })),
-		discard: () => setDraft({}),
+		dirty,
+		set: (changed: Partial<T>) => {
+			onChange();
+			setDraft((before) => ({ ...before, ...changed }));
+		},
+		discard,
 	};
 }
 
 /** SettingForm is a card of settings with its buttons, which are there once something was
- * changed. */
+ * changed. What is wrong with one of its fields stands there, and anything else below. */
 export function SettingForm({
 	settings,
+	fields,
 	dirty,
 	onSave,
 	onDiscard,
 	children,
 }: {
 	settings: ReturnType<typeof useSettings>;
+	/** The paths of its fields. */
+	fields: string[];
 	dirty: boolean;
 	onSave: () => void;
 	onDiscard: () => void;
 	children: ReactNode;
 }) {
+	const around = useShowWrong(settings.error);
 	return (
 		<>
 			<Card>
-				{children}
+				<div ref={around}>{children}</div>
 				{dirty && (
 					<div className="flex flex-wrap justify-end gap-2 border-line border-t px-4 py-3">
 						<Button
@@ -89,10 +109,17 @@ export function SettingForm({
 					</div>
 				)}
 			</Card>
-			{settings.error && <Problem error={settings.error} />}
+			<Elsewhere error={settings.error} fields={fields} />
 			<Fixed settings={settings} />
 		</>
 	);
+}
+
+/** Elsewhere is an error that does not stand at one of these fields. */
+export function Elsewhere({ error, fields, className }: { error: unknown; fields: string[]; className?: string }) {
+	const wrong = Object.keys(fieldErrors(error));
+	if (!error || (wrong.length > 0 && wrong.every((field) => fields.includes(field)))) return null;
+	return <Problem className={className} error={error} />;
 }
 
 /** Fixed says why settings cannot be changed here. */
@@ -117,5 +144,20 @@ export function Setting({ label, children, help }: { label: string; children: Re
 				{help && <span className="text-faint text-sm">{help}</span>}
 			</span>
 		</div>
+	);
+}
+
+/** Value is an input in a line of a form, with what is wrong with it below. */
+export function Value({ wrong, ...props }: ComponentProps<typeof Input> & { wrong?: string }) {
+	const id = useId();
+	return (
+		<>
+			<Input aria-invalid={wrong ? true : undefined} aria-describedby={wrong && id} {...props} />
+			{wrong && (
+				<span id={id} className="order-last basis-full text-bad text-xs">
+					{wrong}
+				</span>
+			)}
+		</>
 	);
 }

@@ -1,8 +1,8 @@
 import { query, type S } from "@/api/client";
 import { clock, list, readNumber, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
-import { Dot, Input, LinkButton, Loaded, Problem, Select } from "@/ui";
-import { objectOf, Setting, SettingForm, useDraft, useSettings } from "./file";
+import { Dot, LinkButton, Loaded, Problem, Select } from "@/ui";
+import { objectOf, Setting, SettingForm, useDraft, useSettings, Value } from "./file";
 import { Facts, Section } from "./parts";
 
 const bodies: Record<string, string> = {
@@ -60,11 +60,14 @@ const lost = (history: S["HistoryState"]): string => {
 
 function Keep({ history }: { history: S["HistoryState"] }) {
 	const settings = useSettings("/v1/calls");
-	const { values, dirty, set, discard } = useDraft({
-		on: history.on ? "on" : "off",
-		days: String(history.days || 7),
-		bodies: history.bodies || "local",
-	});
+	const { values, dirty, set, discard } = useDraft(
+		{
+			on: history.on ? "on" : "off",
+			days: String(history.days || 7),
+			bodies: history.bodies || "local",
+		},
+		settings.reset,
+	);
 	const off = !settings.changeable;
 	const save = () =>
 		settings.save(
@@ -77,7 +80,7 @@ function Keep({ history }: { history: S["HistoryState"] }) {
 			discard,
 		);
 	return (
-		<SettingForm settings={settings} dirty={dirty} onSave={save} onDiscard={discard}>
+		<SettingForm settings={settings} fields={["record.days"]} dirty={dirty} onSave={save} onDiscard={discard}>
 			<Setting label={t("Calls")}>
 				<Select
 					aria-label={t("Calls")}
@@ -92,7 +95,8 @@ function Keep({ history }: { history: S["HistoryState"] }) {
 			{values.on === "on" && (
 				<>
 					<Setting label={t("For how long")}>
-						<Input
+						<Value
+							wrong={settings.wrong["record.days"]}
 							aria-label={t("For how long")}
 							inputMode="numeric"
 							className="max-w-20"

@@ -179,5 +179,6 @@ export default {
 	"At most": "上限",
 	"no limit": "上限なし",
 	"calls in": "件、期間",
+	"0 is not possible. Leave it empty for no limit.": "0 は指定できません。上限なしにするには空欄にしてください。",
 	"such as 30s, 1m, 1h": "例：30s、1m、1h",
 } as Record<string, string>;

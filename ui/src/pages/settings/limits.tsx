@@ -1,7 +1,7 @@
 import { query, type S } from "@/api/client";
 import { number, readNumber, t, tn } from "@/lang";
-import { Input, LinkButton, Loaded, Select, Snippet } from "@/ui";
-import { objectOf, Setting, SettingForm, useDraft, useSettings } from "./file";
+import { LinkButton, Loaded, Select, Snippet } from "@/ui";
+import { objectOf, Setting, SettingForm, useDraft, useSettings, Value } from "./file";
 import { Facts, Section } from "./parts";
 
 const keys = () => `clients:
@@ -66,10 +66,13 @@ function Budgets() {
 function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 	const settings = useSettings("/v1/budgets");
 	const { tokens } = budgets.everybody;
-	const { values, dirty, set, discard } = useDraft({
-		kind: budgets.usual ? "usual" : tokens === 0 ? "off" : "own",
-		tokens: String(tokens || 25000),
-	});
+	const { values, dirty, set, discard } = useDraft(
+		{
+			kind: budgets.usual ? "usual" : tokens === 0 ? "off" : "own",
+			tokens: String(tokens || 25000),
+		},
+		settings.reset,
+	);
 	const off = !settings.changeable;
 	const save = () =>
 		settings.save(
@@ -77,7 +80,7 @@ function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 			discard,
 		);
 	return (
-		<SettingForm settings={settings} dirty={dirty} onSave={save} onDiscard={discard}>
+		<SettingForm settings={settings} fields={["budget"]} dirty={dirty} onSave={save} onDiscard={discard}>
 			<Setting label={t("Everybody")}>
 				<Select
 					aria-label={t("Everybody")}
@@ -91,7 +94,8 @@ function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 				</Select>
 				{values.kind === "own" ? (
 					<>
-						<Input
+						<Value
+							wrong={settings.wrong.budget}
 							aria-label={t("Tokens")}
 							inputMode="numeric"
 							className="max-w-28"
@@ -114,12 +118,17 @@ function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 function Rate() {
 	const settings = useSettings();
 	const limit = objectOf(settings.all.rateLimit) as { max?: number; timeWindow?: string };
-	const { values, dirty, set, discard } = useDraft({
-		max: limit.max ? String(limit.max) : "",
-		window: limit.timeWindow ?? "1m",
-	});
+	const { values, dirty, set, discard } = useDraft(
+		{
+			max: limit.max ? String(limit.max) : "",
+			window: limit.timeWindow ?? "1m",
+		},
+		settings.reset,
+	);
 	const off = !settings.changeable;
+	const none = readNumber(values.max) === 0; // no limit in the file, and no calls for who writes it here
 	const save = () =>
+		!none &&
 		settings.save(
 			{ rateLimit: values.max.trim() ? { max: readNumber(values.max), timeWindow: values.window.trim() } : null },
 			discard,
@@ -129,9 +138,16 @@ function Rate() {
 			title={t("Calls of each client")}
 			about={t("A client that calls more often is told to wait. Others notice nothing.")}
 		>
-			<SettingForm settings={settings} dirty={dirty} onSave={save} onDiscard={discard}>
+			<SettingForm
+				settings={settings}
+				fields={["rateLimit.max", "rateLimit.timeWindow"]}
+				dirty={dirty}
+				onSave={save}
+				onDiscard={discard}
+			>
 				<Setting label={t("At most")}>
-					<Input
+					<Value
+						wrong={none ? t("0 is not possible. Leave it empty for no limit.") : settings.wrong["rateLimit.max"]}
 						aria-label={t("Calls")}
 						inputMode="numeric"
 						className="max-w-28"
@@ -142,7 +158,8 @@ function Rate() {
 						onEnter={save}
 					/>
 					{t("calls in")}
-					<Input
+					<Value
+						wrong={settings.wrong["rateLimit.timeWindow"]}
 						aria-label={t("Time")}
 						className="max-w-20"
 						disabled={off}

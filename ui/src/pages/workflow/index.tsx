@@ -118,17 +118,24 @@ function useSample(id: string, ready: boolean): void {
 	const wanted = useEditor((s) => JSON.stringify([s.id, s.draft.workflowType, s.draft.match]));
 	const [calls, setCalls] = useState(0);
 	const soon = useRef<ReturnType<typeof setTimeout>>(undefined);
-	useEvents((event) => {
-		if (event.name !== "call.ended" || editor().sample !== null) return;
-		soon.current ??= setTimeout(() => {
+	const looking = useRef<AbortController>(undefined);
+	// A search goes on to its end: where many calls come, none would find anything otherwise.
+	const lookSoon = () => {
+		soon.current = setTimeout(() => {
+			if (looking.current) return lookSoon();
 			soon.current = undefined;
 			setCalls((n) => n + 1);
 		}, 2000);
+	};
+	useEvents((event) => {
+		if (event.name === "call.ended" && editor().sample === null && !soon.current) lookSoon();
 	});
+	useEffect(() => () => clearTimeout(soon.current), []);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: another call may be the sample
 	useEffect(() => {
 		if (!ready) return;
 		const asking = new AbortController();
+		looking.current = asking;
 		const read = async () => {
 			if (call) {
 				if (editor().sample?.id !== call)
@@ -146,7 +153,11 @@ function useSample(id: string, ready: boolean): void {
 					setEditor({ sample: found.sample, replay: null, unplayable: "" });
 			}
 		};
-		read().catch((error) => !asking.signal.aborted && complain(error));
+		read()
+			.catch((error) => !asking.signal.aborted && complain(error))
+			.finally(() => {
+				if (looking.current === asking) looking.current = undefined;
+			});
 		return () => asking.abort();
 	}, [id, ready, call, wanted, calls]);
 }

@@ -257,6 +257,7 @@ export default {
 	"The script is the shared module {name}. A change to it reaches all workflows that use it.":
 		"共有モジュール {name} のスクリプトです。変更すると、使用中のすべてのワークフローに反映されます。",
 	"Script of {name}": "{name} のスクリプト",
+	"Not saved: this must be a whole number.": "整数ではないため、保存していません。",
 	"Not saved: this is not JSON yet ({why}).": "JSON として正しくないため、保存していません（{why}）。",
 	"The workflow": "ワークフロー",
 	"Runs around a call; never starts by itself.": "呼び出しがあったときだけ実行されます",

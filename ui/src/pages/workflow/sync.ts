@@ -216,7 +216,9 @@ export const changedBy = (call: S["CallDetails"]): string[] => [
  * change. The server knows which match: a replay says so. */
 export async function findSample(signal: AbortSignal): Promise<{ sample: S["CallDetails"] | null; noSample: string }> {
 	const { id, draft } = editor();
-	const settings = { ...draft, nodes: trivial.nodes, edges: trivial.edges };
+	// local:cursor is written as cursor, and becomes what is meant when its field is left.
+	const clients = draft.match?.clients?.flatMap((name) => (/^[\w.-]+$/.test(name) ? [name, `local:${name}`] : name));
+	const settings = { ...draft, match: draft.match && { ...draft.match, clients }, ...trivial };
 	const { problems, matches } = await check(settings, signal);
 	if (problems[0])
 		return { sample: null, noSample: t("No call is looked for: {reason}", { reason: problems[0].reason }) };
@@ -342,6 +344,9 @@ export function useSync(id: string): void {
 				if (now.saving.state === "waiting" && before.saving.state === "saving") saveSoon();
 				if (now.saving.state === "failed") saveSoon(5000);
 			}
+			// Another draft may have mended what kept one from being replayed.
+			if (now.checked !== before.checked && now.problems.length === 0 && now.unplayable && !now.replay)
+				setEditor({ unplayable: "" });
 			// The drawing shows what the draft does to the call, as soon as it is valid.
 			if (now.replay && now.draft !== before.draft) {
 				clearTimeout(replayTimer);

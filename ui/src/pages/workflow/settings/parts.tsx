@@ -1,7 +1,7 @@
 import { AlertTriangle } from "lucide-react";
-import type { ReactNode } from "react";
-import { t } from "@/lang";
-import { Field, Select, TextArea } from "@/ui";
+import { type ReactNode, useState } from "react";
+import { readNumber, t } from "@/lang";
+import { Field, Input, Select, TextArea } from "@/ui";
 import { useJSON } from "@/ui/schemaform";
 import { canFail, hookOf, type Node } from "../definition";
 import { editNode, type Problem, useEditor } from "../store";
@@ -110,6 +110,47 @@ export function JsonField({
 				onChange={(event) => write(event.target.value)}
 				onBlur={settle}
 				className="font-mono text-[12.5px]"
+			/>
+		</Field>
+	);
+}
+
+/** WholeField is a whole number, or nothing. A text that is none is marked and stays out of the
+ * draft. */
+export function WholeField({
+	label,
+	hint,
+	placeholder,
+	value,
+	onChange,
+	...data
+}: {
+	label: string;
+	hint?: string;
+	placeholder: string;
+	value: unknown;
+	onChange: (value: number | undefined) => void;
+}) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	// What is being written, until the value is another one.
+	const [written, write] = useState<{ text: string; value: unknown; wrong: boolean }>();
+	const current = written && written.value === value ? written : undefined;
+	return (
+		<Field label={label} hint={hint} error={current?.wrong && t("Not saved: this must be a whole number.")}>
+			<Input
+				{...data}
+				inputMode="numeric"
+				readOnly={readOnly}
+				placeholder={placeholder}
+				value={current?.text ?? String(value ?? "")}
+				onChange={(event) => {
+					const text = event.target.value;
+					const read = readNumber(text);
+					const wrong = read !== undefined && !Number.isSafeInteger(read);
+					write({ text, value: wrong ? value : read, wrong });
+					if (!wrong) onChange(read as number | undefined);
+				}}
+				onBlur={() => !current?.wrong && write(undefined)}
 			/>
 		</Field>
 	);

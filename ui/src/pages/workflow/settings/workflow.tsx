@@ -1,12 +1,12 @@
 import { useEffect, useState } from "react";
-import { readNumber, t } from "@/lang";
+import { t } from "@/lang";
 import { aroundWord, workflowTypes } from "@/lang/terms";
 import { ClientNames, useClients } from "@/pages/workflows/around";
 import { Cap, Field, Input, TextArea } from "@/ui";
 import type { Definition } from "../definition";
 import { Cel, Patterns } from "../fields";
 import { edit, useEditor } from "../store";
-import { Body, Choice, JsonField, set, Wrong } from "./parts";
+import { Body, Choice, JsonField, set, WholeField, Wrong } from "./parts";
 
 // Where the server reports problems of match.when.
 const matchWhen = "match.when";
@@ -133,28 +133,23 @@ export function WorkflowSettings() {
 					onChange={(vars) => put({ vars: vars as Record<string, unknown> | undefined }, "vars")}
 				/>
 				<div className="grid grid-cols-2 gap-3">
-					<Field label={t("Largest call and answer for scripts (KB)")}>
-						<Input
-							data-payload
-							inputMode="numeric"
-							readOnly={readOnly}
-							placeholder="1024"
-							value={String(draft.limits?.payloadKB ?? "")}
-							onChange={(event) => {
-								const limits = set(draft.limits ?? {}, "payloadKB", readNumber(event.target.value));
-								put({ limits: Object.keys(limits).length > 0 ? limits : undefined }, "payloadKB");
-							}}
-						/>
-					</Field>
-					<Field label={t("Order")} hint={t("The lowest sees a call first and its answer last.")}>
-						<Input
-							inputMode="numeric"
-							readOnly={readOnly}
-							placeholder="0"
-							value={String(draft.order ?? "")}
-							onChange={(event) => put({ order: readNumber(event.target.value) as number | undefined }, "order")}
-						/>
-					</Field>
+					<WholeField
+						data-payload
+						label={t("Largest call and answer for scripts (KB)")}
+						placeholder="1024"
+						value={draft.limits?.payloadKB}
+						onChange={(value) => {
+							const limits = set(draft.limits ?? {}, "payloadKB", value);
+							put({ limits: Object.keys(limits).length > 0 ? limits : undefined }, "payloadKB");
+						}}
+					/>
+					<WholeField
+						label={t("Order")}
+						hint={t("The lowest sees a call first and its answer last.")}
+						placeholder="0"
+						value={draft.order}
+						onChange={(order) => put({ order }, "order")}
+					/>
 				</div>
 				<JsonField
 					label={t("Limits as JSON")}
