@@ -147,7 +147,7 @@ var jaN8N = map[string]string{
 	"%s is not valid JSON: line %d, column %d: %s":                "%s は正しい JSON ではありません：%d 行 %d 列：%s",
 
 	// The instance.
-	"n8n instance %s has no API key. Create one in n8n under Settings > n8n API":                                                                                              "n8n インスタンス「%s」に API キーがありません。n8n の Settings > n8n API で作成してください",
+	"n8n instance %s has no API key. Create one in n8n under Settings > n8n API and set it as apiKey (N8N_API_KEY)":                                                           "n8n インスタンス「%s」に API キーがありません。n8n の Settings > n8n API で作成し、apiKey (N8N_API_KEY) に設定してください",
 	"the API key of n8n instance %s has a space or a character that no key has. Copy it again":                                                                                "n8n インスタンス「%s」の API キーに、空白などキーにない文字が含まれています。もう一度コピーしてください",
 	"the URL of n8n must be like https://n8n.example.com":                                                                                                                     "n8n の URL は https://n8n.example.com の形で指定してください",
 	"the URL of n8n must have no user, password, query or fragment":                                                                                                           "n8n の URL にユーザー名、パスワード、クエリ、フラグメントを含めることはできません",

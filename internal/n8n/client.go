@@ -93,7 +93,7 @@ func NewClient(o Options) (*Client, error) {
 	}
 	if strings.TrimSpace(o.Key.Reveal()) == "" {
 		return nil, gateway.Errorf(gateway.CodeInvalid,
-			"n8n instance %s has no API key. Create one in n8n under Settings > n8n API", o.Name)
+			"n8n instance %s has no API key. Create one in n8n under Settings > n8n API and set it as apiKey (N8N_API_KEY)", o.Name)
 	}
 	if strings.ContainsFunc(strings.TrimSpace(o.Key.Reveal()), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "the API key of n8n instance %s has a space or a character that no key has. Copy it again", o.Name)
