@@ -233,7 +233,7 @@ func lastLines(text string, most int) []string {
 const anonymous = "test"
 
 // readServers answers with the servers in a text of any client's form.
-func (a *API) readServers(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+func (a *API) readServers(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	var in client.PastedText
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
 		a.refuseBody(w, status, wrong)
@@ -242,11 +242,17 @@ func (a *API) readServers(w http.ResponseWriter, r *http.Request, _ gateway.Iden
 	home, _ := os.UserHomeDir() // without one, ~ stays as it is
 	read, err := clients.ReadText(in.Text, home)
 	out := client.PastedServers{Servers: []client.PastedServer{}, Notes: []string{}}
+	taken := map[string]bool{}
+	for _, s := range a.servers(id, "", false) {
+		taken[s.Name] = true
+	}
 	for _, s := range read.Servers {
 		one := client.PastedServer{Name: s.Name, Definition: s.Definition()}
 		if s.OriginalName != s.Name {
 			one.Was = s.OriginalName
+			one.Name = gateway.ServerName(s.Name, func(name string) bool { return taken[name] })
 		}
+		taken[one.Name] = true
 		out.Servers = append(out.Servers, one)
 	}
 	for _, n := range read.Notes {

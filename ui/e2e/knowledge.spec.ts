@@ -53,8 +53,10 @@ test("an empty knowledge base says what it is for, and begins", async ({ signedI
 	await expect(page).toHaveURL(/knowledge\/new$/);
 	await expect(page.getByText("All items are closed")).toHaveCount(0);
 	const form = page.getByRole("form", { name: "New item" });
+	await expect(form.getByText("needed", { exact: true })).toHaveCount(2);
 	// What is wrong is said by the API, at the field.
 	await form.getByRole("button", { name: "Save" }).click();
+	await expect(form.locator("[aria-invalid=true]").first()).toBeFocused();
 	await expect(form.getByLabel("Title")).toHaveAttribute("aria-invalid", "true");
 	await expect(form.getByLabel("Type")).toHaveAttribute("aria-invalid", "true");
 	await accessible(page);

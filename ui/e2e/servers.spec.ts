@@ -121,7 +121,9 @@ test("of several pasted servers, it is said which were added, and the rest stays
 	await text.fill("lol {nonsense");
 	await expect(page.getByRole("alert")).toContainText("not JSON: line 1, column 1");
 	await text.fill(
-		JSON.stringify({ mcpServers: { one: { command: "true" }, fault: { command: "true" }, two: { command: "true" } } }),
+		JSON.stringify({
+			mcpServers: { one: { command: "true" }, fault: { command: "true" }, two: { command: "true" }, half: {} },
+		}),
 	);
 	await expect(page.getByRole("alert")).not.toBeVisible();
 	await page.getByRole("button", { name: "Add 3 servers" }).click();
@@ -129,6 +131,7 @@ test("of several pasted servers, it is said which were added, and the rest stays
 	await expect(page.getByRole("dialog")).toContainText("there is a server fault already");
 	await expect(page.getByRole("dialog")).not.toContainText("/v1/");
 	await expect(text).not.toHaveValue(/one|two/);
+	await expect(text).toHaveValue(/"half": \{\}/);
 	await text.fill((await text.inputValue()).replace('"fault"', '"other"'));
 	await page.getByRole("button", { name: "Add 1 server" }).click();
 	await expect(page.getByRole("row", { name: /other/ })).toBeVisible();
@@ -141,20 +144,22 @@ test("pasted servers are named and tried before they are added", async ({ signed
 	const mcpServers = {
 		議事録: { command: fault },
 		bad: { command: "sh", args: ["-c", "exit 3"], cwd: "/no/such/place" },
+		"Fault!": { command: fault },
 	};
 	await page.getByLabel("JSON as any client writes it").fill(JSON.stringify({ mcpServers }));
 	const row = (name: string) => page.getByRole("listitem").filter({ has: page.getByLabel(`Name of ${name}`) });
 	await expect(row("議事録")).toContainText("議事録 cannot be the name of a server, so it is added as faultserver.");
+	await expect(row("Fault!")).toContainText("so it is added as fault-2.");
 	await page.getByLabel("Name of 議事録").fill("minutes");
 	await expect(row("議事録")).not.toContainText("cannot be the name");
 	await page.getByRole("button", { name: "Test it" }).click();
 	await expect(row("議事録")).toContainText("It works.");
 	await expect(row("bad")).toContainText('the folder "/no/such/place" that it is to run in does not exist');
 	await accessible(page);
-	await page.getByRole("button", { name: "Add 2 servers" }).click();
+	await page.getByRole("button", { name: "Add 3 servers" }).click();
 	await expect(page.getByRole("row", { name: /minutes/ })).toBeVisible();
 	await expect(page.getByRole("row", { name: /bad/ })).toBeVisible();
-	for (const name of ["minutes", "bad"]) await genkan.rest("DELETE", `/v1/servers/${name}`);
+	for (const name of ["minutes", "bad", "fault-2"]) await genkan.rest("DELETE", `/v1/servers/${name}`);
 });
 
 test("an old complaint goes when a field is corrected, and is not on the other tab", async ({
@@ -174,12 +179,27 @@ test("an old complaint goes when a field is corrected, and is not on the other t
 	await expect(complaint).toBeVisible();
 	await page.getByLabel("Name", { exact: true }).fill("other");
 	await expect(complaint).not.toBeVisible();
-	// What is wrong is told once, and a quote must end.
-	await page.getByLabel("Name", { exact: true }).fill("No Name");
-	await page.getByRole("button", { name: "Test it" }).click();
-	await expect(page.getByRole("alert")).toHaveCount(1);
+	// What is wrong is told at its field, a value has a name, and a quote must end.
+	const name = page.getByLabel("Name", { exact: true }).first();
+	await name.fill("No Name");
+	for (const button of ["Test it", "Add"]) {
+		await page.getByRole("button", { name: button, exact: true }).click();
+		await expect(name).toHaveAccessibleDescription(/^"No Name" cannot be the name of a server/);
+		await expect(page.getByRole("alert")).toHaveCount(0);
+	}
+	await name.fill("another");
+	await page.getByRole("button", { name: "Add a variable" }).click();
+	await page.getByLabel("Value", { exact: true }).fill("x");
+	await expect(page.getByText("This value needs a name.")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Add", exact: true })).toBeDisabled();
+	await page.getByRole("button", { name: "Remove this row" }).click();
+	await page.getByLabel("What it is").selectOption("url");
+	await page.getByLabel("Address").fill("localhost");
 	await page.getByRole("button", { name: "Add", exact: true }).click();
-	await expect(page.getByRole("alert")).toHaveCount(1);
+	await expect(page.getByLabel("Address")).toHaveAccessibleDescription(
+		"This value must begin with http:// or https://",
+	);
+	await page.getByLabel("What it is").selectOption("command");
 	await page.getByLabel("Command line").fill('true "x');
 	await expect(page.getByText("A quote is not closed.")).toBeVisible();
 	await expect(page.getByRole("button", { name: "Add", exact: true })).toBeDisabled();

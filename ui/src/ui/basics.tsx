@@ -445,19 +445,26 @@ export function Switch({
 }
 
 /** FieldContext names the control of a Field. */
-const FieldContext = createContext<{ id?: string; "aria-describedby"?: string; "aria-invalid"?: boolean }>({});
+const FieldContext = createContext<{
+	id?: string;
+	"aria-describedby"?: string;
+	"aria-invalid"?: boolean;
+	"aria-required"?: boolean;
+}>({});
 
 /** Field is a label with its control, a hint, and what is wrong with the value. */
 export function Field({
 	label,
 	hint,
 	error,
+	needed,
 	children,
 	beside,
 }: {
 	label: ReactNode;
 	hint?: ReactNode;
 	error?: ReactNode;
+	needed?: boolean;
 	children: ReactNode;
 	beside?: ReactNode;
 }) {
@@ -466,12 +473,24 @@ export function Field({
 	return (
 		<div className="flex min-w-0 flex-col gap-1">
 			<div className="flex items-center justify-between gap-2">
-				<label htmlFor={id} className="font-medium text-muted text-xs">
-					{label}
-				</label>
+				<span className="flex gap-1 font-medium text-muted text-xs">
+					<label htmlFor={id}>{label}</label>
+					{needed && (
+						<span aria-hidden className="text-bad">
+							{t("needed")}
+						</span>
+					)}
+				</span>
 				{beside}
 			</div>
-			<FieldContext value={{ id, "aria-describedby": about, "aria-invalid": error ? true : undefined }}>
+			<FieldContext
+				value={{
+					id,
+					"aria-describedby": about,
+					"aria-invalid": error ? true : undefined,
+					"aria-required": needed || undefined,
+				}}
+			>
 				{children}
 			</FieldContext>
 			{about && (

@@ -100,6 +100,12 @@ export function fieldErrors(error: unknown, schema?: Schema): Record<string, str
 	return out;
 }
 
+/** isAtFields tells whether all that an error says stands at these fields. */
+export function isAtFields(error: unknown, fields: string[]): boolean {
+	const wrong = Object.keys(fieldErrors(error));
+	return wrong.length > 0 && wrong.every((field) => fields.includes(field));
+}
+
 /** useShowWrong returns a ref for what is around the fields. When an error comes, the first
  * field that it marks is brought into sight, with the cursor in it. */
 export function useShowWrong(error: unknown): RefObject<HTMLDivElement | null> {

@@ -6,6 +6,7 @@ import { t } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { Button, Chip, composing, Field, Input, Problem, Select, say, TextArea } from "@/ui";
 import { useUnsaved } from "@/ui/leave";
+import { useShowWrong } from "@/ui/schemaform";
 import {
 	again,
 	begin,
@@ -29,10 +30,12 @@ import { priorities, priorityOf } from "./words";
 /** edit opens the editor for an item. */
 export const edit = (item: S["Item"]): void => begin(refOf(item), fieldsOf(item), item.updated_at);
 
-/** Editing is the head of an editor: what is edited, and how to end that. mod+s saves. */
+/** Editing is the head of an editor: what is edited, and how to end that. mod+s saves. What an
+ * error is about is brought into sight. */
 export function Editing({
 	name,
 	title,
+	error,
 	busy,
 	changed,
 	save,
@@ -41,6 +44,7 @@ export function Editing({
 }: {
 	name: string;
 	title: ReactNode;
+	error: unknown;
 	busy: boolean;
 	changed: boolean;
 	save: () => void;
@@ -48,6 +52,7 @@ export function Editing({
 	children: ReactNode;
 }) {
 	const [asks, setAsks] = useState(false);
+	const around = useShowWrong(error);
 	return (
 		<div
 			role="form"
@@ -77,7 +82,9 @@ export function Editing({
 					</>
 				)}
 			</div>
-			<div className="flex flex-col gap-4 p-4">{children}</div>
+			<div ref={around} className="flex flex-col gap-4 p-4">
+				{children}
+			</div>
 		</div>
 	);
 }
@@ -136,6 +143,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 		<Editing
 			name={item ? t("Edit {ref}", { ref: refOf(item) }) : t("New item")}
 			title={item ? t("Edit {ref}", { ref: refOf(item) }) : t("New item")}
+			error={(item ? change : add).error}
 			busy={add.isPending || change.isPending}
 			changed={isChanged(draft)}
 			save={save}
@@ -144,11 +152,16 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 				if (!item) setTimeout(() => go("/knowledge"));
 			}}
 		>
-			{wrong[""] && <Problem error={(item ? change : add).error} retry={save} />}
+			{wrong[""] && (
+				<div data-wrong>
+					<Problem error={(item ? change : add).error} retry={save} />
+				</div>
+			)}
 			{item && item.updated_at !== draft.updatedAt && <Changed />}
 			{!item && (
 				<Field
 					label={t("Type")}
+					needed
 					error={wrong.type}
 					hint={t("Any word: notes, decisions, issues. It becomes a part of the name.")}
 				>
@@ -165,7 +178,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					<option key={one.name} value={one.name} />
 				))}
 			</datalist>
-			<Field label={t("Title")} error={wrong.title}>
+			<Field label={t("Title")} needed error={wrong.title}>
 				<Input value={now.title} onChange={(event) => set({ title: event.target.value })} />
 			</Field>
 			<Field label={t("Description")} error={wrong.description}>

@@ -83,6 +83,7 @@ function Edit({ state }: { state: S["State"] }) {
 		<Editing
 			name={t("Current state")}
 			title={t("Current state")}
+			error={put.error}
 			busy={put.isPending}
 			changed={isChanged(draft)}
 			save={save}

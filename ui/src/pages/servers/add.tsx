@@ -4,6 +4,7 @@ import { useLocation } from "wouter";
 import { api, query, refresh, type S } from "@/api/client";
 import { list, sentences, t, tn } from "@/lang";
 import { Button, Dialog, Field, Input, messageOf, Problem, Select, say, Tabs, TextArea, useChanged } from "@/ui";
+import { fieldErrors, isAtFields, useShowWrong } from "@/ui/schemaform";
 import { Tried, useTrial, useTrials } from "./try";
 
 type Pair = { name: string; value: string };
@@ -39,8 +40,14 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	const body = bodyOf(draft, server?.definition);
 	const unclosed = draft.kind === "command" && !closed(draft.line);
 	const ready =
-		draft.name.trim() !== "" && !unclosed && (draft.kind === "url" ? draft.url.trim() : draft.line.trim()) !== "";
+		draft.name.trim() !== "" &&
+		!unclosed &&
+		!draft.pairs.some(isNameless) &&
+		(draft.kind === "url" ? draft.url.trim() : draft.line.trim()) !== "";
 	const failure = add.error ?? change.error;
+	const wrong = fieldErrors(failure ?? trial.error);
+	const fields = ["name", ...(draft.kind === "url" ? ["url"] : ["command", "cwd"])];
+	const around = useShowWrong(failure ?? trial.error);
 	const unsaved = useChanged([draft, json]);
 	const [outcome, setOutcome] = useState<{ added: string[]; refused: Map<string, string> }>();
 	const pasted = (read.data?.servers ?? [])
@@ -98,7 +105,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 			.map(bodyOfPasted)
 			.filter(({ name }) => refused.has(name))
 			.map(({ name, body: { name: _, ...definition } }) => [name, definition]);
-		setJSON(JSON.stringify({ mcpServers: Object.fromEntries(left) }, null, 2));
+		setJSON(JSON.stringify({ mcpServers: Object.fromEntries([...left, ...unread(json, servers)]) }, null, 2));
 		setOutcome({ added, refused });
 	};
 
@@ -169,15 +176,17 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 				/>
 			)}
 			{way === "form" ? (
-				<div className="flex flex-col gap-4">
+				<div ref={around} className="flex flex-col gap-4">
 					<div className="grid gap-4 sm:grid-cols-2">
 						<Field
 							label={t("Name")}
+							error={wrong.name}
 							hint={
-								!server &&
-								t(
-									"Lower case letters, digits and -. It begins with a letter and has at most 32. Tools are called NAME__TOOL.",
-								)
+								server
+									? t("The name cannot be changed.")
+									: t(
+											"Lower case letters, digits and -. It begins with a letter and has at most 32. Tools are called NAME__TOOL.",
+										)
 							}
 						>
 							<Input
@@ -199,7 +208,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 							<Field
 								label={t("Command line")}
 								hint={t("No shell runs it. Quote what has spaces.")}
-								error={unclosed && t("A quote is not closed.")}
+								error={unclosed ? t("A quote is not closed.") : wrong.command}
 							>
 								<Input
 									className="font-mono text-[12.5px]"
@@ -208,7 +217,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 									onChange={(e) => set({ line: e.target.value })}
 								/>
 							</Field>
-							<Field label={t("Folder that it runs in, if that matters")}>
+							<Field label={t("Folder that it runs in, if that matters")} error={wrong.cwd}>
 								<Input
 									className="font-mono text-[12.5px]"
 									value={draft.cwd}
@@ -217,7 +226,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 							</Field>
 						</>
 					) : (
-						<Field label={t("Address")}>
+						<Field label={t("Address")} error={wrong.url}>
 							<Input
 								className="font-mono text-[12.5px]"
 								value={draft.url}
@@ -232,8 +241,8 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						pairs={draft.pairs}
 						onChange={(pairs) => set({ pairs })}
 					/>
-					{failure && <Problem error={failure} />}
-					<Tried trial={trial} />
+					{failure && !isAtFields(failure, fields) && <Problem error={failure} />}
+					<Tried trial={isAtFields(trial.error, fields) ? { ...trial, error: undefined } : trial} />
 				</div>
 			) : (
 				<div className="flex flex-col gap-4">
@@ -260,7 +269,9 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						<Problem
 							error={sentences(
 								outcome.added.length > 0 && t("Added: {names}.", { names: list(outcome.added) }),
-								t("Not added: {names}. Correct the text above.", { names: list(outcome.refused.keys()) }),
+								t("Not added: {names}. Correct the name below or the text above.", {
+									names: list(outcome.refused.keys()),
+								}),
 							)}
 						/>
 					)}
@@ -325,16 +336,17 @@ function Pairs({
 			<legend className="mb-1 font-medium text-muted text-xs">{title}</legend>
 			{pairs.map((pair, i) => (
 				// biome-ignore lint/suspicious/noArrayIndexKey: rows have no other name while they are written
-				<div key={i} className="flex gap-2">
+				<div key={i} className="flex flex-wrap gap-2">
 					<Input
 						className="max-w-56 font-mono text-[12.5px]"
+						aria-invalid={isNameless(pair) || undefined}
 						aria-label={t("Name")}
 						placeholder="API_KEY"
 						value={pair.name}
 						onChange={(e) => set(i, { name: e.target.value })}
 					/>
 					<Input
-						className="font-mono text-[12.5px]"
+						className="flex-1 font-mono text-[12.5px]"
 						aria-label={pair.name ? t("Value of {name}", { name: pair.name }) : t("Value")}
 						value={pair.value}
 						onChange={(e) => set(i, { value: e.target.value })}
@@ -347,6 +359,7 @@ function Pairs({
 					>
 						<Trash2 />
 					</Button>
+					{isNameless(pair) && <div className="basis-full text-bad text-xs">{t("This value needs a name.")}</div>}
 				</div>
 			))}
 			<div className="flex items-center gap-x-3 gap-y-1 max-sm:flex-col max-sm:items-start">
@@ -369,6 +382,20 @@ function bodyOfPasted({ key: _k, was: _w, ...definition }: Pasted): { name: stri
 	const name = definition.name.trim();
 	return { name, body: { ...definition, name } };
 }
+
+/** unread are the entries of a text that could not be read as servers. */
+function unread(text: string, servers: Pasted[]): [string, unknown][] {
+	try {
+		const all = JSON.parse(text);
+		const entries = Object.entries(all.mcpServers ?? all.servers ?? {});
+		return entries.filter(([name]) => !servers.some((one) => (one.was ?? one.key) === name));
+	} catch {
+		return []; // not JSON
+	}
+}
+
+/** isNameless tells whether a value would be lost, because it has no name. */
+const isNameless = ({ name, value }: Pair): boolean => name.trim() === "" && value.trim() !== "";
 
 /** words splits a command line as a person quotes it. */
 export const words = (line: string): string[] =>

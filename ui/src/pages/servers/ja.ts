@@ -68,7 +68,10 @@ export default {
 	"Starting it once, and waiting for its answer to initialize.": "一度だけ起動し、initialize への応答を待っています。",
 	"{n} s": "{n} 秒",
 	"Added: {names}.": "追加しました：{names}。",
-	"Not added: {names}. Correct the text above.": "追加できませんでした：{names}。上のテキストを直してください。",
+	"Not added: {names}. Correct the name below or the text above.":
+		"追加できませんでした：{names}。下の名前か上のテキストを直してください。",
+	"The name cannot be changed.": "名前は変更できません。",
+	"This value needs a name.": "この値には名前が必要です。",
 	"It does not work.": "接続できませんでした。",
 	"It works.": "接続できました。",
 	"{has}. It took {time}.": "{has}（{time}）",

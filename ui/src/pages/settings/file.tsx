@@ -5,7 +5,7 @@ import { t } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Button, Card, Input, Problem, say } from "@/ui";
 import { useUnsaved } from "@/ui/leave";
-import { fieldErrors, useShowWrong } from "@/ui/schemaform";
+import { fieldErrors, isAtFields, useShowWrong } from "@/ui/schemaform";
 
 type Values = Record<string, unknown>;
 
@@ -117,8 +117,7 @@ export function SettingForm({
 
 /** Elsewhere is an error that does not stand at one of these fields. */
 export function Elsewhere({ error, fields, className }: { error: unknown; fields: string[]; className?: string }) {
-	const wrong = Object.keys(fieldErrors(error));
-	if (!error || (wrong.length > 0 && wrong.every((field) => fields.includes(field)))) return null;
+	if (!error || isAtFields(error, fields)) return null;
 	return <Problem className={className} error={error} />;
 }
 
