@@ -22,7 +22,7 @@ export default {
 		"サーバーを追加するか、その項目をファイルから削除してください。",
 	"{title} has the knowledge base. Restart it, so that it reads its file again.":
 		"{title} にナレッジベースを追加しました。{title} を再起動すると反映されます。",
-	"Lower case letters, digits, . _ and -. It begins with a letter or digit and has at most 64.":
+	"Lower case letters, digits, . _ and -, at most 64 characters, a letter or digit first.":
 		"半角の英小文字、数字、. _ - が使えます。英小文字か数字で始め、64 文字以内で入力してください。",
 	Connect: "つなぐ",
 	"{title} is connected. Restart it, so that it reads its file again.":

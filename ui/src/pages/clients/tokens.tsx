@@ -62,7 +62,7 @@ export function Tokens({
 					<div className="w-full sm:w-80">
 						<Field
 							label={t("Name of a client on another machine, or of a script")}
-							hint={t("Lower case letters, digits, . _ and -. It begins with a letter or digit and has at most 64.")}
+							hint={t("Lower case letters, digits, . _ and -, at most 64 characters, a letter or digit first.")}
 						>
 							<Input
 								value={name}

@@ -185,7 +185,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 								server
 									? t("The name cannot be changed.")
 									: t(
-											"Lower case letters, digits and -. It begins with a letter and has at most 32. Tools are called NAME__TOOL.",
+											"Lower case letters, digits and -, at most 32 characters, a letter first. Tools are called NAME__TOOL.",
 										)
 							}
 						>
@@ -207,7 +207,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						<>
 							<Field
 								label={t("Command line")}
-								hint={t("No shell runs it. Quote what has spaces.")}
+								hint={t("It is started without a shell. Put quotes around parts with spaces.")}
 								error={unclosed ? t("A quote is not closed.") : wrong.command}
 							>
 								<Input

@@ -50,14 +50,14 @@ export default {
 	"How to add": "追加方法",
 	Form: "フォーム",
 	"Paste JSON": "JSON を貼り付け",
-	"Lower case letters, digits and -. It begins with a letter and has at most 32. Tools are called NAME__TOOL.":
+	"Lower case letters, digits and -, at most 32 characters, a letter first. Tools are called NAME__TOOL.":
 		"半角の英小文字、数字、ハイフンが使えます。英小文字で始め、32 文字以内で入力してください。ツール名は「名前__ツール名」になります。",
 	"What it is": "種類",
 	"A program that Genkan starts": "Genkan が起動するサーバー（ローカル）",
 	"A server with an address": "URL で接続するサーバー（リモート）",
 	"Command line": "コマンドライン",
 	"A quote is not closed.": "引用符が閉じられていません。",
-	"No shell runs it. Quote what has spaces.": "シェルを介さずに実行します。空白を含む値は引用符で囲んでください。",
+	"It is started without a shell. Put quotes around parts with spaces.": "シェルを介さずに実行します。空白を含む値は引用符で囲んでください。",
 	"Folder that it runs in, if that matters": "作業フォルダー（任意）",
 	Address: "URL",
 	"Environment variables": "環境変数",

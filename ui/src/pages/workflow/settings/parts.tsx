@@ -166,7 +166,7 @@ export function Wrong({ problems }: { problems: Problem[] }) {
 					<AlertTriangle aria-hidden className="mt-0.5 size-3 shrink-0" />
 					<span>
 						{p.reason}
-						{p.line ? ` (${p.line}:${p.column})` : ""}
+						{p.line ? t("{title} ({name})", { title: "", name: `${p.line}:${p.column}` }) : ""}
 					</span>
 				</li>
 			))}
