@@ -1,10 +1,11 @@
 import { KeyRound } from "lucide-react";
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { Link } from "wouter";
 import { query, refresh } from "@/api/client";
 import { list, t } from "@/lang";
 import { useAddress } from "@/shell/address";
 import { Button, Card, Confirm, complain, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
+import { useUnsaved } from "@/ui/leave";
 import { Section } from "./parts";
 
 const changed = () => refresh("/v1/secrets", "/v1/servers", "/v1/doctor");
@@ -17,6 +18,10 @@ export function Secrets() {
 	const remove = query.useMutation("delete", "/v1/secrets/{name}");
 	const [name, setName] = useState(params.get("name") ?? "");
 	const [value, setValue] = useState("");
+	useUnsaved(
+		value !== "",
+		useCallback(() => setValue(""), []),
+	);
 	const [asked, ask] = useState<{ name: string; servers: string[] }>();
 	const known = secrets.data?.secrets.some((one) => one.name === name.trim());
 	const ready = name.trim() !== "" && value !== "";
