@@ -57,7 +57,8 @@ export default {
 	"A server with an address": "URL で接続するサーバー（リモート）",
 	"Command line": "コマンドライン",
 	"A quote is not closed.": "引用符が閉じられていません。",
-	"It is started without a shell. Put quotes around parts with spaces.": "シェルを介さずに実行します。空白を含む値は引用符で囲んでください。",
+	"It is started without a shell. Put quotes around parts with spaces.":
+		"シェルを介さずに実行します。空白を含む値は引用符で囲んでください。",
 	"Folder that it runs in, if that matters": "作業フォルダー（任意）",
 	Address: "URL",
 	"Environment variables": "環境変数",
