@@ -34,6 +34,8 @@ func TestRedactTexts(t *testing.T) {
 		"SECRET_KEY='django-insecure-1(a);[b]' # x":                            "SECRET_KEY='[redacted:keys]' # x",
 		`{"password": "p<1>,{2}"} and password="a1(`:                           `{"password": "[redacted:keys]"} and password="a1(`,
 		"パスワード：「ひみつ123abc」です":                                                  "パスワード：「[redacted:keys]」です",
+		"パスワード：ひみつ123abc、英数字8文字以上":                                             "パスワード：[redacted:keys]、英数字8文字以上",
+		"パスワード：英数字8文字以上":                                                       "パスワード：英数字8文字以上",
 		"password: string; apiKey = process.env.API_KEY":                       "password: string; apiKey = process.env.API_KEY",
 		"パスワードは「ab12cd」です":                                                     "パスワードは「[redacted:keys]」です",
 		"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB\n\nMIIE==\n-----END RSA PRIVATE KEY-----\nx --- y": "[redacted:keys]\nx --- y",

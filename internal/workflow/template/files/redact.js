@@ -59,7 +59,7 @@ rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with 
 // the same letters.
 const names = "(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)";
 const secretName = new RegExp(names + "$", "iu");
-const values = `(?:"[^"\\s\\0]{4,}"|'[^'\\s\\0]{4,}'|「[^」\\s\\0]{4,}」|["'「]?[!#$%&*+./0-9:=?@A-Z\\\\^_\`a-z|~-]{4,})`;
+const values = `(?:"[^"\\s\\0]{4,}"|'[^'\\s\\0]{4,}'|「[^」\\s\\0]{4,}」|["'「]?[ぁ-んァ-ヶ一-龠ー]{0,10}[!#$%&*+./0-9:=?@A-Z\\\\^_\`a-z|~-]{4,})`;
 rule("keys", [], new RegExp(`(${names}["']?\\s*[=:：は]\\s*)${values}`, "giu"), (found) => /[0-9]/u.test(found));
 
 rule("mail", ["@", "＠"], /[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/gu, (found) => !found.startsWith("git@"));
