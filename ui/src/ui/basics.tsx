@@ -587,7 +587,8 @@ export function Tabs<T extends string>({
 	const [before, setBefore] = useState(false);
 	const [behind, setBehind] = useState(false);
 	const look = useCallback(() => {
-		const { scrollLeft, scrollWidth, clientWidth } = list.current!;
+		if (!list.current) return; // the observer may be late
+		const { scrollLeft, scrollWidth, clientWidth } = list.current;
 		setBefore(scrollLeft > 1);
 		setBehind(scrollLeft + clientWidth < scrollWidth - 1);
 	}, []);
