@@ -42,6 +42,7 @@ test.describe("a newcomer", () => {
 
 		await steps.nth(2).getByRole("button", { name: "Copy" }).click();
 		await expect.poll(() => clipboard(page)).toContain("Which MCP tools");
+		await expect(page.getByText(`--data ${genkan.data} undo`)).toBeVisible();
 		await steps.nth(2).getByRole("button", { name: "Send a test call" }).click();
 		await expect(rows(page)).toHaveCount(2); // the heading and the call
 		await expect(rows(page).nth(1)).toBeInViewport({ ratio: 1 });

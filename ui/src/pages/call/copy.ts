@@ -1,4 +1,5 @@
 import { root, type S } from "@/api/client";
+import { shellWord } from "@/ui/shell";
 import { clientName } from "../calls/words";
 
 type Details = S["CallDetails"];
@@ -9,19 +10,17 @@ export function argumentsOf(call: Details): unknown {
 	return params && (params.arguments ?? {});
 }
 
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
-
 /** asCommand is the call as a command of genkan. */
 export const asCommand = (call: Details, tool: string): string =>
-	`genkan call ${quoted(tool)} ${quoted(JSON.stringify(argumentsOf(call) ?? {}))}`;
+	`genkan call ${shellWord(tool)} ${shellWord(JSON.stringify(argumentsOf(call) ?? {}))}`;
 
 /** asCurl is the call as a request to the REST API. */
 export const asCurl = (call: Details, tool: string): string =>
 	[
-		`curl ${quoted(new URL("v1/tools/call", root).href)}`,
+		`curl ${shellWord(new URL("v1/tools/call", root).href)}`,
 		`-H "Authorization: Bearer $GENKAN_TOKEN"`,
 		`-H 'Content-Type: application/json'`,
-		`-d ${quoted(JSON.stringify({ name: tool, parameters: argumentsOf(call) ?? {} }))}`,
+		`-d ${shellWord(JSON.stringify({ name: tool, parameters: argumentsOf(call) ?? {} }))}`,
 	].join(" \\\n  ");
 
 const longest = 20_000;

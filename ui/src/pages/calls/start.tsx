@@ -4,6 +4,7 @@ import { api, query, refresh, type S } from "@/api/client";
 import { both, list, sentences, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Button, Card, CopyButton, complain, cx, Dialog, LinkButton, Problem, Spinner, say } from "@/ui";
+import { shellLine } from "@/ui/shell";
 import type { Call } from "./rows";
 import { ownServers } from "./words";
 
@@ -81,7 +82,7 @@ export function Start({
 	onSent: () => void;
 	onClose?: () => void;
 }) {
-	const command = useConnections().data?.command ?? "genkan";
+	const command = useConnections().data?.command ?? ["genkan"];
 	return (
 		<div className="mx-auto mt-6 mb-8 max-w-[680px] sm:mt-12">
 			<div className="flex items-start justify-between gap-3">
@@ -107,7 +108,8 @@ export function Start({
 				</ol>
 			</Card>
 			<p className="mt-4 text-muted">
-				{t("Changed your mind? This command puts every file back, to the byte:")} <code>{`${command} undo`}</code>
+				{t("Changed your mind? This command puts every file back, to the byte:")}{" "}
+				<code className="break-all">{shellLine([...command, "undo"])}</code>
 			</p>
 		</div>
 	);

@@ -5,6 +5,7 @@ import { query, refresh, root, type S } from "@/api/client";
 import { ago, between, list, number, quoted, sentences, t, tn, whole } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Button, Card, Chip, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet, say } from "@/ui";
+import { shellLine } from "@/ui/shell";
 import { Connect, HasKnowledge } from "./connect";
 import { Tokens } from "./tokens";
 
@@ -208,9 +209,7 @@ function NotFound({ clients, command, open }: { clients: S["ClientConnection"][]
 
 /** Entry is the command that gives a client its first entry. */
 function Entry({ client, command }: { client: S["ClientConnection"]; command: string[] }) {
-	const text = [...command, "connect", client.name, "--aggregate", "--write"]
-		.map((word) => (/^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`))
-		.join(" ");
+	const text = shellLine([...command, "connect", client.name, "--aggregate", "--write"]);
 	return (
 		<span className="flex min-w-0 items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
 			<code className="break-all text-xs">{text}</code>
