@@ -326,7 +326,7 @@ test.describe("a tool with a deep schema and rich answers", () => {
 		await expect(title).toHaveValue("ab\ncd");
 		await expect(title).toBeFocused();
 		await page.keyboard.press("Control+Enter");
-		await expect(page.getByRole("button", { name: "Shown" })).toBeVisible();
+		await expect(page.getByRole("button", { name: "Rendered" })).toBeVisible();
 		expect(await sent()).toEqual({ content: "one\ntwo", kind: "note", title: "ab\ncd", copies: 12, scale: 0.05 });
 	});
 
@@ -382,7 +382,7 @@ test("a run teaches searches only if the tool was opened from their results", as
 	const list = page.getByRole("table", { name: "Tools" });
 	const run = async () => {
 		await page.getByRole("button", { name: "Run" }).click();
-		await expect(page.getByRole("button", { name: "Shown" })).toBeVisible();
+		await expect(page.getByRole("button", { name: "Rendered" })).toBeVisible();
 	};
 	await go(page, genkan, "tools");
 	await page.getByRole("searchbox").fill("environment variables");

@@ -152,7 +152,7 @@ export function Body({
 					{whole_ && (
 						<>
 							<Toggle on={view === "shown"} onClick={() => setView("shown")}>
-								{t("Shown")}
+								{t("Rendered")}
 							</Toggle>
 							<Toggle on={view === "json"} onClick={() => setView("json")}>
 								JSON

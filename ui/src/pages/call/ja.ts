@@ -84,7 +84,7 @@ export default {
 	"What the client sent": "クライアントの送信内容",
 	"What the client got": "クライアントの受信内容",
 	"{n} tokens": "{n} トークン",
-	Shown: "整形",
+	Rendered: "整形",
 	Bytes: "バイト列",
 	"Nothing is kept.": "記録がありません。",
 	"Only the beginning is kept, because it is large.": "サイズが大きいため、先頭の部分だけを記録しています。",

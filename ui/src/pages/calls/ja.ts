@@ -130,7 +130,7 @@ export default {
 	"Failure rate": "失敗率",
 	"Arguments or error": "引数・エラー",
 	"Tokens saved": "節約したトークン",
-	"{n} read": "使用 {n}",
+	"{n} used": "使用 {n}",
 	"{n} calls": "{n} 件",
 	running: "実行中",
 	"waits for approval": "承認待ち",

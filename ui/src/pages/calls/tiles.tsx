@@ -49,7 +49,7 @@ export function Tiles({ filters }: { filters: Filters }) {
 				title={t("Tokens saved")}
 				period={period}
 				value={total && short(total.tokensSaved ?? 0)}
-				beside={total && t("{n} read", { n: short(total.tokensOut) })}
+				beside={total && t("{n} used", { n: short(total.tokensOut) })}
 				points={steps.map((step) => step.tokensSaved)}
 				tone="ok"
 			/>

@@ -163,7 +163,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					label={t("Type")}
 					needed
 					error={wrong.type}
-					hint={t("Any word: notes, decisions, issues. It becomes a part of the name.")}
+					hint={t("Any word: notes, decisions, issues. It becomes a part of the ID.")}
 				>
 					<Input
 						list={`${listID}-types`}

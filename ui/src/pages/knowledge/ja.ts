@@ -60,7 +60,7 @@ export default {
 	"Saved.": "保存しました。",
 	"{ref} is made.": "{ref} を作成しました。",
 	"Edit {ref}": "{ref} を編集",
-	"Any word: notes, decisions, issues. It becomes a part of the name.":
+	"Any word: notes, decisions, issues. It becomes a part of the ID.":
 		"notes（メモ）、decisions（決定）、issues（課題）など、自由に決められます。項目の ID の一部になります。",
 	Content: "本文",
 	Markdown: "Markdown で書けます",

@@ -129,7 +129,7 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 				tabs={[
 					{ id: "try", title: t("Try it") },
 					{ id: "schema", title: t("Schema") },
-					{ id: "about", title: t("What is said about it") },
+					{ id: "about", title: t("Description and tags") },
 				]}
 			/>
 			{part === "try" && <Trial tool={tool} sought={sought} />}
@@ -290,7 +290,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 						<span className="flex items-center gap-1">
 							<span className="mr-1">{took(call.data.executionTime)}</span>
 							<Toggle on={!raw} onClick={() => setRaw(false)}>
-								{t("Shown")}
+								{t("Rendered")}
 							</Toggle>
 							<Toggle on={raw} onClick={() => setRaw(true)}>
 								JSON

@@ -1,7 +1,7 @@
 export default {
 	"About the tool": "ツールの情報",
 	Schema: "スキーマ",
-	"What is said about it": "説明と分類",
+	"Description and tags": "説明と分類",
 	"As clients see it": "クライアントに見える内容",
 	"How to write the arguments": "引数の書き方",
 	Example: "例",

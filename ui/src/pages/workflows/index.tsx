@@ -343,7 +343,7 @@ export default function Workflows() {
 									value={text}
 									onChange={(value) => set("text", value)}
 								/>
-								<span className="text-muted text-sm max-sm:w-full sm:ml-1">{t("That run for")}</span>
+								<span className="text-muted text-sm max-sm:w-full sm:ml-1">{t("Only those that run for")}</span>
 								<Written
 									label={t("the tool")}
 									list="workflows-tools"

@@ -89,7 +89,7 @@ export default {
 	"Draw one": "作成",
 	"Only for the client": "クライアントで絞り込む",
 	"for any client": "すべてのクライアント",
-	"That run for": "対象で絞り込む",
+	"Only those that run for": "対象で絞り込む",
 	"the tool": "ツール",
 	"the client": "クライアント",
 } as Record<string, string>;

@@ -108,50 +108,54 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 
 	return (
 		<Card className="flex shrink-0 flex-wrap items-center gap-3 px-4 py-3" role="region" aria-label={t("Enable")}>
-			<div className="min-w-0 flex-1 basis-80" role="status">
-				{problems > 0 ? (
-					<Refused draft={draft} problems={wrong} />
-				) : error ? (
-					<span className="whitespace-pre-wrap text-bad">{messageOf(error)}</span>
-				) : found ? (
-					<Sentence found={found} matches={matches} tests={tests} />
-				) : (
-					<span className="flex items-center gap-2 text-muted">
-						<Spinner />
-						{t("Trying the draft on the last {n} calls…", { n: last })}
-					</span>
+			<div className="flex min-w-0 flex-1 basis-80 flex-col gap-2">
+				<div role="status">
+					{problems > 0 ? (
+						<Refused draft={draft} problems={wrong} />
+					) : error ? (
+						<span className="whitespace-pre-wrap text-bad">{messageOf(error)}</span>
+					) : found ? (
+						<Sentence found={found} matches={matches} tests={tests} />
+					) : (
+						<span className="flex items-center gap-2 text-muted">
+							<Spinner />
+							{t("Trying the draft on the last {n} calls…", { n: last })}
+						</span>
+					)}
+				</div>
+				{parts.length > 0 && (
+					<label className="flex items-center gap-2">
+						<input type="checkbox" checked={together} onChange={(event) => setTogether(event.target.checked)} />
+						{t("also enable what the same template made for {types}", {
+							types: list(parts.map((one) => aroundWord(one.workflowType))),
+						})}
+					</label>
+				)}
+				{together && differ && (
+					<label className="flex items-center gap-2 text-warn">
+						<input type="checkbox" checked={takeOver} onChange={(event) => setTakeOver(event.target.checked)} />
+						{t("They are for {others}. Use the servers and clients of this one", {
+							others: list([...new Set(parts.map(matchText))]),
+						})}
+					</label>
 				)}
 			</div>
-			{parts.length > 0 && (
-				<label className="flex items-center gap-2">
-					<input type="checkbox" checked={together} onChange={(event) => setTogether(event.target.checked)} />
-					{t("also enable what the same template made for {types}", {
-						types: list(parts.map((one) => aroundWord(one.workflowType))),
-					})}
-				</label>
-			)}
-			{together && differ && (
-				<label className="flex items-center gap-2 text-warn">
-					<input type="checkbox" checked={takeOver} onChange={(event) => setTakeOver(event.target.checked)} />
-					{t("They are for {others}. Use the servers and clients of this one", {
-						others: list([...new Set(parts.map(matchText))]),
-					})}
-				</label>
-			)}
-			<Button
-				disabled={problems > 0 || readOnly}
-				busy={busy}
-				title={t("It runs beside the calls and only records what it would have done, until you enable it.")}
-				onClick={() => void enable("shadow")}
-			>
-				{t("Shadow first")}
-			</Button>
-			<Button look="primary" disabled={problems > 0} busy={busy} onClick={() => void enable("enforce")}>
-				{force ? t("Enable in spite of failing tests") : t("Enable")}
-			</Button>
-			<Button look="quiet" size="icon" aria-label={t("Close")} onClick={onClose}>
-				<X />
-			</Button>
+			<div className="ml-auto flex shrink-0 items-center gap-3">
+				<Button
+					disabled={problems > 0 || readOnly}
+					busy={busy}
+					title={t("It runs beside the calls and only records what it would have done, until you enable it.")}
+					onClick={() => void enable("shadow")}
+				>
+					{t("Shadow first")}
+				</Button>
+				<Button look="primary" disabled={problems > 0} busy={busy} onClick={() => void enable("enforce")}>
+					{force ? t("Enable in spite of failing tests") : t("Enable")}
+				</Button>
+				<Button look="quiet" size="icon" aria-label={t("Close")} onClick={onClose}>
+					<X />
+				</Button>
+			</div>
 		</Card>
 	);
 }

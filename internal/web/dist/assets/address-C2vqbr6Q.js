@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{et as t}from"./client-KP-m4xYw.js";import{R as n}from"./basics-DlKJ8J2X.js";var r=e(t(),1);function i(){let[e,t]=n(),i=(0,r.useRef)(!1);return(0,r.useEffect)(()=>(i.current=!1,()=>{i.current=!0}),[]),[e,(0,r.useCallback)((e,n)=>i.current||t(e,n),[t])]}export{i as t};
