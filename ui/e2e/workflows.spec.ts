@@ -46,7 +46,7 @@ test("a template is used by filling in a form, and enabled from the list", async
 	await expect(page).toHaveURL(/\/workflows$/);
 	// A way back ends with the page that it is for.
 	await page.getByRole("switch").first().click();
-	await expect(page.getByRole("button", { name: "Undo" })).toBeVisible();
+	await expect(page.getByRole("button", { name: "Undo" }).last()).toBeVisible();
 	await row.getByText("Deny").first().click();
 	await expect(page).toHaveURL(/\/workflows\/[\w-]+$/);
 	await expect(page.getByText(/is stopped\. Calls go through/)).toHaveCount(0);
