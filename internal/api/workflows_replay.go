@@ -215,7 +215,7 @@ func (a *API) replay(r *http.Request, id gateway.Identity, in client.ReplayReque
 	return out, nil
 }
 
-// redacted returns a redactor that does not tell its rules.
+// redacted returns a redactor without the names of its rules.
 func redacted(redact func([]byte) ([]byte, []string)) func([]byte) []byte {
 	return func(body []byte) []byte { body, _ = redact(body); return body }
 }

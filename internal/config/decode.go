@@ -106,7 +106,7 @@ func (d *decoder) truth(n *node, at string) (bool, bool) {
 // exponents are somebody's accident.
 func (d *decoder) integer(n *node, at string, least, most int) (int, bool) {
 	v, err := strconv.Atoi(n.text)
-	// A word is no number that lost its way into quotes.
+	// Only a number in quotes is told about the quotes.
 	if (n.kind != kindText || err == nil) && !d.is(n, kindNumber, at) {
 		return 0, false
 	}

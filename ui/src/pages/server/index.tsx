@@ -52,7 +52,7 @@ export default function Server() {
 	const change = query.useMutation("patch", "/v1/servers/{name}");
 	const remove = query.useMutation("delete", "/v1/servers/{name}");
 	const signIn = query.useMutation("post", "/v1/servers/{name}/sign-in");
-	// What was wrong before a change is not wrong with the server that is up now.
+	// A failed trial is forgotten when the definition changes or the server becomes ready.
 	const now = server.data && JSON.stringify([server.data.definition, server.data.state === "ready"]);
 	const forget = useRef(() => {});
 	forget.current = () => trial.since === undefined && !trial.result?.success && trial.cancel();
