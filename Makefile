@@ -21,7 +21,7 @@ GO_DIRS    = $(wildcard cmd internal $(HARNESSES))
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: ui test-ui check-ui bench-ui screenshots help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers e2e-n8n fuzz clean \
-	check-fmt check-vet check-tidy check-cross check-generated check-harnesses
+	check-fmt check-vet check-tidy check-cross check-noui check-generated check-harnesses
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -115,7 +115,7 @@ screenshots: ui/node_modules ## Take the pictures of docs/images from the runnin
 	@cd ui && CHROMIUM=$(CHROMIUM) npx playwright test --config screenshots.config.ts
 
 # PAGES='calls|tools' measures some pages, RUNS=1 each once.
-bench-ui: ui/node_modules ## Measure the web UI with much data
+bench-ui: ui/node_modules ## Measure the web UI with much data; fail where it is too slow
 	@cd ui && CHROMIUM=$(CHROMIUM) npx playwright test --config large.config.ts
 
 # tree prints the id of the working tree as git would commit it, and writes
@@ -125,7 +125,7 @@ tree = index=$$(mktemp -u) && GIT_INDEX_FILE=$$index git add -A . 2>/dev/null &&
 
 check: ## All that a change must pass: format, vet, lint, modules, platforms, generated files, tests
 	@before=$$($(tree)); \
-	for step in check-fmt check-vet lint check-tidy check-cross check-generated check-ui test check-harnesses; do \
+	for step in check-fmt check-vet lint check-tidy check-cross check-noui check-generated check-ui test check-harnesses; do \
 		echo "==> $$step"; \
 		GENKAN_TESTS=full $(MAKE) --no-print-directory RACED=all $$step || { echo "==> $$step failed" >&2; exit 1; }; \
 	done; \
@@ -161,6 +161,11 @@ check-cross: ## Compile for every platform, without cgo
 		echo "    $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -buildvcs=false $(PKGS) || exit 1; \
 	done
+
+check-noui: ## Compile, vet and test the build without the web UI
+	@$(GO) build -buildvcs=false -tags noui $(PKGS)
+	@$(GO) vet -tags noui ./internal/web ./internal/app ./internal/cli
+	@$(GO) test -tags noui ./internal/web
 
 check-generated: ## Generated files are up to date
 	@before=$$($(tree)); \

@@ -8,7 +8,7 @@ export default defineConfig({
 	base: "./",
 	plugins: [react(), tailwindcss()],
 	resolve: { tsconfigPaths: true },
-	test: { include: ["src/**/*.test.ts"] },
+	test: { include: ["src/**/*.test.ts", "e2e/*.unit.ts"] },
 	build: {
 		outDir: "../internal/web/dist",
 		emptyOutDir: true,

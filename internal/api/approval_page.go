@@ -44,6 +44,10 @@ type shownApproval struct {
 type shownCall struct {
 	Rows                           []shownRow
 	Arguments, Hash, Approve, Deny string
+	// Missing says what the arguments lack, and All names the link to the page with all of
+	// them; empty if nothing is cut.
+	Missing []string
+	All     string
 }
 
 type shownRow struct{ Name, Value string }
@@ -71,6 +75,9 @@ func (a *API) ApprovalPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, err := a.opt.Approvals.Find(code)
+	if err == nil && r.URL.Query().Has("all") {
+		p, err = a.opt.Approvals.Get(p.ID)
+	}
 	if err != nil {
 		a.refuseOnPage(w, r, err)
 		return
@@ -81,7 +88,7 @@ func (a *API) ApprovalPage(w http.ResponseWriter, r *http.Request) {
 // askOnPage asks about a call.
 func (a *API) askOnPage(p *workflow.Approval) shownApproval {
 	say := a.language()
-	call := &shownCall{Arguments: indentedJSON(p.Arguments), Hash: p.Hash, Approve: say.Sprintf("Allow this call"), Deny: say.Sprintf("Refuse it")}
+	call := &shownCall{Arguments: visible(indentedJSON(p.Arguments)), Hash: p.Hash, Approve: say.Sprintf("Allow this call"), Deny: say.Sprintf("Refuse it")}
 	add := func(name, value string) {
 		if value != "" {
 			call.Rows = append(call.Rows, shownRow{name, gateway.Printable(value)})
@@ -91,12 +98,22 @@ func (a *API) askOnPage(p *workflow.Approval) shownApproval {
 	add(say.Sprintf("Client"), p.Client)
 	add(say.Sprintf("Workflow"), p.Workflow)
 	add(say.Sprintf("Until"), p.ExpiresAt.UTC().Format(time.RFC1123))
-	title := p.Message
+	if p.NotShown > 0 {
+		call.Missing = append(call.Missing, say.Sprintf("%d bytes of the arguments are not shown here.", p.NotShown))
+		call.All = say.Sprintf("Show all of them")
+	}
+	if p.Masked {
+		call.Missing = append(call.Missing, say.Sprintf("Parts of the arguments are hidden, because Genkan keeps them secret."))
+	}
+	title := visible(p.Message)
 	if title == "" {
-		title = say.Sprintf("The workflow %q asks before %s is called.", p.Workflow, p.Tool)
+		title = gateway.Printable(say.Sprintf("The workflow %q asks before %s is called.", p.Workflow, p.Tool))
 	}
 	return shownApproval{Title: title, Call: call}
 }
+
+// visible writes hidden characters as escapes, but for line breaks and tabs.
+func visible(text string) string { return gateway.Escape(text, true, gateway.AppendEscape) }
 
 // indentedJSON makes JSON readable. Other texts stay.
 func indentedJSON(text string) string {

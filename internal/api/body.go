@@ -20,8 +20,8 @@ import (
 // reading it may take.
 const (
 	maxBody = 1 << 20
-	// maxWorkflows is that of requests with workflows: a definition may have 4 MB, and
-	// one request may have several.
+	// maxWorkflows is that of requests with workflows: a definition may have 4 MB and
+	// its tests as much, and one request may have several.
 	maxWorkflows = 16 << 20
 	bodyPatience = 30 * time.Second
 )

@@ -130,8 +130,10 @@ func (a *API) newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call
 		problems.Add(breaks("options.budget", "minimum", map[string]any{"comparison": ">=", "limit": gateway.LeastBudget},
 			gateway.Textf("%s must be at least %s, is %s", "options.budget", strconv.Itoa(gateway.LeastBudget), strconv.Itoa(in.Options.Budget))))
 	}
-	if in.Options.Folder != "" && !filepath.IsAbs(in.Options.Folder) {
-		problems.Add(breaks("options.folder", "format", map[string]any{"format": "absolute path"}, gateway.Textf("options.folder must be an absolute path")))
+	for _, at := range []struct{ option, path string }{{"folder", in.Options.Folder}, {"cwd", in.Options.Cwd}} {
+		if at.path != "" && !filepath.IsAbs(at.path) {
+			problems.Add(breaks("options."+at.option, "format", map[string]any{"format": "absolute path"}, gateway.Textf("%s must be an absolute path", "options."+at.option)))
+		}
 	}
 	if wrong := problems.Err(); wrong != nil {
 		return nil, wrong
@@ -141,7 +143,8 @@ func (a *API) newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: %s", Values: []any{err}}
 	}
 	call := a.callOf(in.Name, params, id)
-	call.Dir, call.Query = in.Options.Folder, in.Options.Query
+	call.Dir, call.DirStated = cmp.Or(in.Options.Folder, in.Options.Cwd), in.Options.Folder != ""
+	call.Query = in.Options.Query
 	call.Options = gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay), Budget: in.Options.Budget}
 	if in.Options.Retry != nil {
 		call.Options.Retries = cmp.Or(*in.Options.Retry, gateway.NoRetries)

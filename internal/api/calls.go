@@ -26,11 +26,11 @@ import (
 type Calls interface {
 	List(ctx context.Context, who gateway.Identity, q history.Query) (history.Listing, error)
 	// Unended returns the calls that have not ended, and Show any call.
-	Unended(ctx context.Context, who gateway.Identity) ([]history.Entry, error)
+	Unended(ctx context.Context, who gateway.Identity) ([]history.Listed, error)
 	Show(ctx context.Context, who gateway.Identity, id string) (history.Shown, error)
 	// Cancel ends a call that has not ended.
 	Cancel(ctx context.Context, who gateway.Identity, id string) error
-	Stats(ctx context.Context, who gateway.Identity, q history.Query) (total history.Stat, tools []history.Stat, err error)
+	Stats(ctx context.Context, who gateway.Identity, q history.Query) (history.Stats, error)
 	Series(ctx context.Context, who gateway.Identity, q history.Query, spacing history.Spacing) (history.Series, error)
 	Status() history.Status
 	// Recorded and EachRecorded return calls as they were, and Redactor what takes
@@ -72,6 +72,7 @@ func (a *API) callRoutes() []route {
 			about: "Everybody sees their own calls, admins all. Filters go together.",
 			query: append(callQuery(),
 				query{name: "text", kind: "string", about: "Only calls whose arguments, answer or error contain this text, in any case and width."},
+				query{name: "parent", kind: "string", about: "Only calls that the call with this id made."},
 				query{name: "limit", kind: "integer", about: "Calls on a page.", least: 1, most: history.MaxLimit, otherwise: usualCalls},
 				query{name: "after", kind: "string", about: "The next of the page before."},
 			),
@@ -194,7 +195,7 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 	out.History = h.state(who) // after the list, which waits for calls that are being written
 	for i := range list.Calls {
 		c := &list.Calls[i]
-		listed := client.ListedCall{CallEntry: h.entryOf(&c.Entry), Arguments: c.Arguments}
+		listed := client.ListedCall{CallEntry: h.entryOf(&c.Entry, who), Arguments: c.Arguments}
 		if who.Admin {
 			listed.Effect = c.Effect
 		}
@@ -206,7 +207,9 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 			return out, err
 		}
 		for i := range running {
-			out.Running = append(out.Running, CallStarted(&running[i]))
+			started := CallStarted(&running[i].Entry)
+			started.Arguments = running[i].Arguments
+			out.Running = append(out.Running, started)
 		}
 	}
 	out.Next, out.Partial = list.Next, list.Partial
@@ -219,20 +222,30 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 
 // Stats returns the sums of the calls that the query of a URL selects.
 func (h *CallHistory) Stats(ctx context.Context, who gateway.Identity, values url.Values) (client.CallStats, error) {
-	out := client.CallStats{Tools: []client.CallSum{}}
-	q, err := callsWanted(values, time.Now())
+	out := client.CallStats{Servers: []client.CallSum{}, Tools: []client.CallSum{}}
+	now := time.Now()
+	q, err := callsWanted(values, now)
 	if err != nil {
 		return out, err
 	}
-	var total history.Stat
-	var tools []history.Stat
+	if !q.Since.IsZero() {
+		until := now
+		if !q.Until.IsZero() && q.Until.Before(now) {
+			until = q.Until
+		}
+		out.Seconds = max(0, until.Sub(q.Since).Seconds())
+	}
+	var stats history.Stats
 	if !h.Record().Off {
-		if total, tools, err = h.Calls.Stats(ctx, who, q); err != nil {
+		if stats, err = h.Calls.Stats(ctx, who, q); err != nil {
 			return out, err
 		}
 	}
-	out.Total, out.History = sumOf(total), h.state(who)
-	for _, one := range tools {
+	out.Total, out.History = sumOf(stats.Total), h.state(who)
+	for _, one := range stats.Servers {
+		out.Servers = append(out.Servers, sumOf(one))
+	}
+	for _, one := range stats.Tools {
 		out.Tools = append(out.Tools, sumOf(one))
 	}
 	return out, nil
@@ -299,7 +312,7 @@ func (h *CallHistory) Show(ctx context.Context, who gateway.Identity, id string)
 	}
 	e := &shown.Entry
 	t := e.Timing
-	out := client.CallDetails{CallEntry: h.entryOf(e), Redacted: []string{}}
+	out := client.CallDetails{CallEntry: h.entryOf(e, who), Redacted: []string{}}
 	if e.Outcome != history.OutcomeRunning {
 		out.Timing = client.CallTiming{
 			ServerMillis: inMillis(t.Server), QueueMillis: inMillis(t.Queue), HooksMillis: inMillis(t.Hooks), AskedMillis: inMillis(t.Asked),
@@ -394,13 +407,17 @@ func CallEnded(e *history.Entry) client.CallEnded {
 	}
 }
 
-func (h *CallHistory) entryOf(e *history.Entry) client.CallEntry {
-	return client.CallEntry{
+func (h *CallHistory) entryOf(e *history.Entry, who gateway.Identity) client.CallEntry {
+	out := client.CallEntry{
 		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), TookMillis: inMillis(e.Took),
 		Client: e.Caller, Program: e.Client, Via: e.Edge, View: e.View, Method: e.Method,
 		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: CallError(h.language(), e.Outcome, e.Error), Attempts: e.Attempts,
 		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved, Bodies: h.bodiesOf(e), Cut: e.Has(history.RequestCut) || e.Has(history.ResponseCut),
 	}
+	if who.Admin && e.Has(history.Hidden) {
+		out.Error = h.language().Sprintf("%s. It exists, but the limit of the client's token or a workflow hides it from this client; the client was not told so", strings.TrimRight(out.Error, ".。"))
+	}
+	return out
 }
 
 // CallError returns the error of a call, which is kept in English, in a language. What a
@@ -456,7 +473,7 @@ func callsWanted(values url.Values, now time.Time) (history.Query, error) {
 	q := history.Query{
 		Client: values.Get("client"), Server: values.Get("server"), Tool: values.Get("tool"), Outcome: values.Get("outcome"),
 		Slower: time.Duration(numberIn(values, "slowerMillis", 0)) * time.Millisecond,
-		Text:   values.Get("text"), After: values.Get("after"), Limit: numberIn(values, "limit", usualCalls),
+		Text:   values.Get("text"), Parent: values.Get("parent"), After: values.Get("after"), Limit: numberIn(values, "limit", usualCalls),
 	}
 	var problems gateway.Problems
 	outcome := func(field, value string) {

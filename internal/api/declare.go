@@ -211,7 +211,7 @@ func (a *API) serverLog(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 		out := client.ServerLog{Name: name, Lines: []string{}}
 		for _, s := range house.Servers() {
 			if s.Name() == name {
-				out.Lines = lastLines(as.Redact(s.Status().Output), most)
+				out.Lines = lastLines(as.Redact(s.Log(a.language().Text)), most)
 			}
 		}
 		encode(w, http.StatusOK, out)

@@ -159,8 +159,8 @@ func TestMasksOfTheFile(t *testing.T) {
 	})
 }
 
-// Parts of genkan are listed with the servers. A registered server of the same name
-// can be changed and removed all the same.
+// Parts of genkan are listed with the servers. None is added under the name of one,
+// which it would hide; one that the file has can be changed and removed all the same.
 func TestPartsOfGenkanAreNoServers(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, map[string]any{"kb": map[string]any{"enabled": true}})
@@ -177,10 +177,15 @@ func TestPartsOfGenkanAreNoServers(t *testing.T) {
 			status: 409, has: []string{`"code":"CONFLICT"`, "kb is a part of genkan and no server"},
 		})
 	}
-	d.walk(t, append(steps,
-		step{name: "a server of that name", method: "POST", path: "/v1/servers", body: named("kb", `{"command":"x","disabled":true}`), status: 201},
-		step{name: "changed", method: "PATCH", path: "/v1/servers/kb", body: `{"command":"y"}`, status: 200},
-		step{name: "removed", method: "DELETE", path: "/v1/servers/kb", status: 200}))
+	d.walk(t, append(steps, step{
+		name: "a server of that name", method: "POST", path: "/v1/servers", body: named("kb", `{"command":"x","disabled":true}`),
+		status: 400, has: []string{`"field":"name"`, "genkan itself has tools under the name kb"},
+	}))
+	d = openDoor(t, map[string]any{"mcpServers": map[string]any{"kb": map[string]any{"command": "x", "disabled": true}}})
+	d.walk(t, []step{
+		{name: "changed", method: "PATCH", path: "/v1/servers/kb", body: `{"command":"y"}`, status: 200},
+		{name: "removed", method: "DELETE", path: "/v1/servers/kb", status: 200},
+	})
 }
 
 // Everything that can be asked wrongly.
@@ -304,7 +309,7 @@ func TestRestartAndLog(t *testing.T) {
 	})
 	d.waitFor("/v1/servers/chatty/log", "line three")
 	d.walk(t, []step{
-		{name: "all of it", method: "GET", path: "/v1/servers/chatty/log", status: 200, has: []string{`"lines":["***","line two","line three"]`}},
+		{name: "all of it", method: "GET", path: "/v1/servers/chatty/log", status: 200, has: []string{`"lines":["--- started `, ` ---","***","line two","line three"]`}},
 		{name: "the last line", method: "GET", path: "/v1/servers/chatty/log?lines=1", status: 200, has: []string{`"lines":["line three"]`}},
 		{name: "nothing said", method: "GET", path: "/v1/servers/fault/log", status: 200, has: []string{`"lines":[]`}},
 		{name: "no secret elsewhere", method: "GET", path: "/v1/servers/chatty", status: 200, has: []string{"line three"}, hasNot: []string{"canary"}},

@@ -65,7 +65,7 @@ func DoctorFindingOf(f doctor.Finding, l lang.Language) client.DoctorFinding {
 	}
 	out := client.DoctorFinding{
 		Subject: f.Subject.String(), Severity: f.Severity.String(), Title: l.Text(f.Title),
-		Detail: strings.Join(lines, "\n"), Fix: f.Fix.Command, Command: f.Fix.Command,
+		Detail: strings.Join(lines, "\n"), Lines: f.Lines, Fix: f.Fix.Command, Command: f.Fix.Command,
 	}
 	for _, at := range f.Times {
 		out.Times = append(out.Times, client.DoctorTime{Text: doctor.Local(at), Time: at.UTC()})

@@ -30,7 +30,7 @@ func TestTheDoctorIsAsked(t *testing.T) {
 		f.Request == nil || *f.Request != (client.DoctorRequest{Method: "PUT", Path: "/v1/secrets/needy.key"}) {
 		t.Errorf("a secret that is not there: %+v", f)
 	}
-	if f := found["server/absent"]; f.Severity != "problem" || !strings.Contains(f.Fix, "install it") || f.Request != nil {
+	if f := found["server/absent"]; f.Severity != "problem" || !strings.Contains(f.Fix, "correct its path") || f.Request != nil {
 		t.Errorf("a command that is not there: %+v", f)
 	}
 	for _, subject := range []string{"program", "data", "config"} {

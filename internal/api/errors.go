@@ -34,6 +34,9 @@ func (a *API) fail(w http.ResponseWriter, err error) {
 	}
 	if errors.Is(err, catalog.ErrDisabled) {
 		rest.code = "TOOL_DISABLED"
+		if one, ok := w.(*response); ok && one.id.Admin {
+			e = catalog.DisabledForAdmins(e)
+		}
 	}
 	if e.Code == gateway.CodeInternal {
 		a.opt.Log.Error("a request failed inside", "error", err)

@@ -156,7 +156,9 @@ func (a *API) followEvents(w http.ResponseWriter, r *http.Request, id gateway.Id
 	if after == "" {
 		after = asked.Get("after")
 	}
-	from := a.opt.Events.Subscribe(id, topics, after).In(language.String())
+	from := a.opt.Events.Subscribe(id, topics, after).In(language.String()).Only(func(server string) bool {
+		return a.mayUse(id, server)
+	})
 	w.WriteHeader(http.StatusOK)
 	alive := time.NewTicker(heartbeat)
 	defer alive.Stop()

@@ -324,6 +324,8 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 		recorded(w)
 	}
 	switch {
+	case err != nil && call.Tool == nil && isUnknownTool(err) && r.Method != http.MethodGet && a.readsKnowledgeOnly(id):
+		a.fail(w, gateway.Errorf(gateway.CodeDenied, "this token may only read"))
 	case err != nil && call.Tool == nil && isUnknownTool(err):
 		a.toolNotFound(w, id, call.View, tool)
 	case err != nil:

@@ -11,12 +11,14 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/guide"
 	"genkan/internal/identity"
+	"genkan/internal/kb"
 	"genkan/internal/shape"
 	"genkan/internal/workflow"
 )
 
 // The limit of a token is carried out by workflows, one for each of these. Their ids
-// end with the name of the token, so that no two tokens share one.
+// begin so and end with the name of the token; no other workflow may have such an id. While
+// the first is in force, the views of the client are without the other servers (Reach).
 const (
 	limitServers   = "limit-servers-"   // hides the tools of other servers
 	limitWrites    = "limit-writes-"    // hides tools that are not marked as read-only
@@ -24,14 +26,14 @@ const (
 	limitResources = "limit-resources-" // refuses the resources of other servers
 )
 
-// always returns patterns that exclude what every client needs: the tools that find
-// others, and the one that reads large answers. They reach nothing beyond the limit.
-func always() []string { return []string{"!" + guide.SourceName, "!" + shape.SourceName} }
+// needed returns the sources that every client needs: the tools that find others, and the
+// one that reads large answers. They reach nothing beyond the limit.
+func needed() []string { return []string{guide.SourceName, shape.SourceName} }
 
 func limitRoute(a *API) route {
 	return route{
 		method: "PUT", path: "/v1/tokens/{name}/limit", who: forAdmins, id: "limitToken", summary: "Say what a token may use",
-		about: "It replaces the former limit; {} lifts it. Tools beyond it are neither listed nor called, prompts and resources are refused. " +
+		about: "It replaces the former limit; {} lifts it. Tools beyond it are neither listed nor called, and other servers are unknown to it. " +
 			"The workflows limit-*-NAME carry it out, also while all workflows are turned off.",
 		body: client.TokenLimit{}, answer: client.TokenLimited{},
 		failures: []restError{restErrorOf(gateway.CodeInvalid), restErrorOf(gateway.CodeNotFound), restErrorOf(gateway.CodeConflict)},
@@ -46,20 +48,26 @@ func (a *API) limitToken(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 		return
 	}
 	name := r.PathValue("name")
-	all, err := a.opt.Tokens.List(r.Context())
+	known, err := a.hasToken(r.Context(), name)
+	if err == nil && !known {
+		err = gateway.Errorf(gateway.CodeNotFound, "there is no token named %q: `genkan tokens list` shows all", gateway.Short(name))
+	}
+	if err == nil {
+		err = a.limit(r.Context(), name, in)
+	}
 	if err != nil {
 		a.fail(w, err)
 		return
 	}
-	if !slices.ContainsFunc(all, func(t identity.Token) bool { return t.Name == name }) {
-		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no token named %q: `genkan tokens list` shows all", gateway.Short(name)))
-		return
+	encode(w, http.StatusOK, client.TokenLimited{Name: name, Limit: a.limitInForce(name)})
+}
+
+func (a *API) hasToken(ctx context.Context, name string) (bool, error) {
+	if name == "" {
+		return false, nil
 	}
-	if err := a.limit(r.Context(), name, in); err != nil {
-		a.fail(w, err)
-		return
-	}
-	encode(w, http.StatusOK, client.TokenLimited{Name: name, Limit: a.limits(r.Context())[name]})
+	all, err := a.opt.Tokens.List(ctx)
+	return slices.ContainsFunc(all, func(t identity.Token) bool { return t.Name == name }), err
 }
 
 // checkLimit refuses a limit that names an unknown server.
@@ -100,7 +108,8 @@ func (a *API) limit(ctx context.Context, name string, in client.TokenLimit) erro
 			return err
 		}
 	}
-	for _, id := range limitIDs(name) {
+	for _, prefix := range limitPrefixes() {
+		id := prefix + name
 		if slices.ContainsFunc(wanted, func(d workflow.Definition) bool { return d.ID == id }) {
 			continue
 		}
@@ -114,28 +123,34 @@ func (a *API) limit(ctx context.Context, name string, in client.TokenLimit) erro
 	return nil
 }
 
-func limitIDs(name string) []string {
-	return []string{limitServers + name, limitPrompts + name, limitResources + name, limitWrites + name}
+// limitPrefixes returns what the ids of workflows that carry out a limit begin with.
+func limitPrefixes() []string {
+	return []string{limitServers, limitPrompts, limitResources, limitWrites}
 }
 
-// limitOf returns the token whose limit a workflow carries out; empty for none.
-func limitOf(d *workflow.Definition) string {
-	if d.Always && len(d.Match.Clients) == 1 && slices.Contains(limitIDs(d.Match.Clients[0]), d.ID) {
-		return d.Match.Clients[0]
+// limitOf returns the token whose limit a workflow with this id carries out; empty for none.
+func limitOf(id string) string {
+	for _, prefix := range limitPrefixes() {
+		if token, ok := strings.CutPrefix(id, prefix); ok {
+			return token
+		}
 	}
 	return ""
 }
 
-// exceptLimits refuses changes of workflows that carry out the limit of a token: half of a
-// limit is none.
+// exceptLimits refuses changes of a workflow that carries out the limit of a token: half of a
+// limit is none. What a token that is gone has left may be changed.
 func (a *API) exceptLimits(serve handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
-		if s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), 0); err == nil {
-			if token := limitOf(s.Definition); token != "" {
-				a.fail(w, gateway.Errorf(gateway.CodeConflict,
-					"this workflow carries out the limit of the token %s, so it is not changed by itself; change the limit on the page of the clients, or with PUT /v1/tokens/%s/limit", token, token))
-				return
-			}
+		token := limitOf(r.PathValue("id"))
+		known, err := a.hasToken(r.Context(), token)
+		if known {
+			err = gateway.Errorf(gateway.CodeConflict,
+				"this workflow carries out the limit of the token %s, so it is not changed by itself; change the limit on the page of the clients, or with PUT /v1/tokens/%s/limit", token, token)
+		}
+		if err != nil {
+			a.fail(w, err)
+			return
 		}
 		serve(w, r, id)
 	}
@@ -156,61 +171,79 @@ func limitWorkflows(name string, in client.TokenLimit) (all []workflow.Definitio
 		})
 	}
 	if len(in.Servers) > 0 {
-		others := always()
-		for _, server := range in.Servers {
-			others = append(others, "!"+server)
-		}
+		others := allBut(append(needed(), in.Servers...))
 		add(limitServers, workflow.ToolsList, workflow.Match{Servers: others})
 		add(limitPrompts, workflow.PromptsGet, workflow.Match{Servers: others})
 		add(limitResources, workflow.ResourcesRead, workflow.Match{Servers: others})
 	}
 	if in.ReadOnly {
 		add(limitWrites, workflow.ToolsList, workflow.Match{
-			Servers: always(), Annotations: map[string]bool{"readOnlyHint": false},
+			Servers: allBut(needed()), Annotations: map[string]bool{"readOnlyHint": false},
 		})
 	}
 	return all
 }
 
-// limits returns the limits in force, by the names of tokens.
-func (a *API) limits(ctx context.Context) map[string]*client.TokenLimit {
-	if a.opt.Workflows == nil {
+// allBut returns patterns for all servers except some.
+func allBut(servers []string) []string {
+	patterns := make([]string, 0, len(servers))
+	for _, server := range servers {
+		patterns = append(patterns, "!"+server)
+	}
+	return patterns
+}
+
+// Reach returns the servers that the limit of a token allows, with the parts of Genkan that
+// every client needs; nil if it allows all.
+func Reach(running *workflow.Set, token string) []string {
+	limit := limiting(running, limitServers+token)
+	if limit == nil {
 		return nil
 	}
-	found := map[string]*client.TokenLimit{}
-	all, err := a.opt.Workflows.Workflows(ctx)
-	if err != nil {
-		return found
+	reach := make([]string, 0, len(limit.Match.Servers))
+	for _, pattern := range limit.Match.Servers {
+		reach = append(reach, strings.TrimPrefix(pattern, "!"))
 	}
-	of := func(name string) *client.TokenLimit {
-		if found[name] == nil {
-			found[name] = &client.TokenLimit{}
-		}
-		return found[name]
+	return reach
+}
+
+// mayUse reports whether a caller may use a server.
+func (a *API) mayUse(id gateway.Identity, server string) bool {
+	if id.Admin || a.opt.Engine == nil {
+		return true
 	}
-	for _, s := range all {
-		name, isServers := strings.CutPrefix(s.ID, limitServers)
-		other, isWrites := strings.CutPrefix(s.ID, limitWrites)
-		if !isServers && !isWrites || s.Running == 0 {
-			continue
-		}
-		if s.Running != s.Version { // a draft lies above what runs
-			if s, err = a.opt.Workflows.Workflow(ctx, s.ID, s.Running); err != nil {
-				continue
-			}
-		}
-		if s.Mode != "" && s.Mode != modeEnforce {
-			continue
-		}
-		if isWrites {
-			of(other).ReadOnly = true
-			continue
-		}
-		for _, pattern := range s.Match.Servers {
-			if server, ok := strings.CutPrefix(pattern, "!"); ok && !slices.Contains(always(), pattern) {
-				of(name).Servers = append(of(name).Servers, server)
-			}
+	reach := Reach(a.opt.Engine.Set(), id.ClientID)
+	return reach == nil || slices.Contains(reach, server)
+}
+
+// readsKnowledgeOnly reports whether a caller may read the knowledge base and not write to it.
+func (a *API) readsKnowledgeOnly(id gateway.Identity) bool {
+	return !id.Admin && a.opt.Engine != nil && a.mayUse(id, kb.SourceName) && limiting(a.opt.Engine.Set(), limitWrites+id.ClientID) != nil
+}
+
+// limiting returns the workflow of a limit that is in force; nil for none.
+func limiting(running *workflow.Set, id string) *workflow.Definition {
+	w := running.Workflow(id)
+	if w == nil || !w.Always || w.Mode != "" && w.Mode != modeEnforce {
+		return nil
+	}
+	return w.Definition
+}
+
+// limitInForce returns the limit of a token; nil for none.
+func (a *API) limitInForce(token string) *client.TokenLimit {
+	if a.opt.Engine == nil {
+		return nil
+	}
+	running := a.opt.Engine.Set()
+	limit := client.TokenLimit{ReadOnly: limiting(running, limitWrites+token) != nil}
+	for _, server := range Reach(running, token) {
+		if !slices.Contains(needed(), server) {
+			limit.Servers = append(limit.Servers, server)
 		}
 	}
-	return found
+	if limit.Servers == nil && !limit.ReadOnly {
+		return nil
+	}
+	return &limit
 }

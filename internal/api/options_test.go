@@ -90,7 +90,7 @@ func TestTimeoutsOfATool(t *testing.T) {
 		"a retry of words":     call(`{"ms":1}`, `{"retry":"two"}`, 400, "options.retry must be an integer, is a string"),
 		"fewer than none":      call(`{"ms":1}`, `{"retry":-1}`, 400, "options.retry must be at least 0, is -1"),
 		"a negative delay":     call(`{"ms":1}`, `{"retryDelay":-1}`, 400, "options.retryDelay must be at least 0, is -1"),
-		"an unknown option":    call(`{"ms":1}`, `{"retries":1}`, 400, "options.retries is unknown; there are timeout, retry, retryDelay, budget, folder, query"),
+		"an unknown option":    call(`{"ms":1}`, `{"retries":1}`, 400, "options.retries is unknown; there are timeout, retry, retryDelay, budget, folder, cwd, query"),
 		"another case":         call(`{"ms":1}`, `{"Retry":1}`, 400, "only in case"),
 		"an option twice":      call(`{"ms":1}`, `{"retry":1,"retry":2}`, 400, "stands twice"),
 		"options of null":      {method: "POST", path: "/v1/tools/call", body: `{"name":"fault__pid","options":null}`, status: 200},

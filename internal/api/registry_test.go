@@ -129,7 +129,7 @@ func TestTheRegister(t *testing.T) {
 			has: []string{`"success":true`, `"enabled":false`, `"dependants":["fault__echo"]`, `"warning":"These tools were said to be of no use without it: fault__echo"`},
 		},
 		{name: "again", method: "POST", path: pid + "/disable", status: 200, has: []string{`"enabled":false`}},
-		{name: "its call", method: "POST", path: "/v1/tools/call", body: `{"name":"fault__pid"}`, status: 403, has: []string{`"code":"TOOL_DISABLED"`, "Tool is disabled: fault__pid", `"executionTime":`}},
+		{name: "its call", method: "POST", path: "/v1/tools/call", body: `{"name":"fault__pid"}`, status: 403, has: []string{`"code":"TOOL_DISABLED"`, "Tool is disabled: fault__pid", "genkan tools enable fault__pid", `"executionTime":`}},
 		{name: "it is still shown", method: "GET", path: pid, status: 200, has: []string{`"enabled":false`}},
 		{name: "all of them", method: "GET", path: "/v1/tools", status: 200, has: []string{`"total":11`}},
 		{name: "those that are on", method: "GET", path: "/v1/tools?enabled=true", status: 200, has: []string{`"total":10`}, hasNot: []string{"fault__pid\",\"server"}},

@@ -374,7 +374,7 @@ func (a *API) guard(one route, serve handler) func(http.ResponseWriter, *http.Re
 			if a.opt.Refused != nil {
 				a.opt.Refused(r, http.StatusForbidden, "admin_only")
 			}
-			a.fail(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))
+			a.fail(w, gateway.Errorf(gateway.CodeDenied, "only an administrator may do this"))
 			return
 		}
 		if !one.needsToken() { // a request without a caller has no share

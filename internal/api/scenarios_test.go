@@ -164,7 +164,8 @@ func TestLookingForTools(t *testing.T) {
 		"enabled yes":               badList("enabled=yes", "enabled"),
 		"enabled TRUE":              badList("enabled=TRUE", "enabled"),
 
-		"search":                  search(`{"query":"return the text"}`, 200, `"query":"return the text"`, `"name":"fault__echo"`, `"score":`, `"total":`, `"confidence":`, `"parameters":[`),
+		"search":                  search(`{"query":"return the text"}`, 200, `"query":"return the text"`, `"name":"fault__echo"`, `"score":`, `"total":`, `"confidence":`, `"noMatch":false`, `"parameters":[`),
+		"search for nothing":      search(`{"query":"milk sugar bread flour camel passport visa hotel beach holiday text"}`, 200, `"noMatch":true`),
 		"search with one tag":     search(`{"query":"text time","filters":{"tags":["fast"]}}`, 200, `"name":"fault__echo"`, `"name":"fault__sleep"`),
 		"all tags must be there":  {method: "POST", path: "/v1/tools/search", body: `{"query":"text time","filters":{"tags":["fast","text"]}}`, status: 200, has: []string{`"name":"fault__echo"`}, hasNot: []string{`"name":"fault__sleep"`, `"name":"fault__raw"`}},
 		"search in a category":    {method: "POST", path: "/v1/tools/search", body: `{"query":"text time","filters":{"category":"words"}}`, status: 200, has: []string{`"name":"fault__echo"`}, hasNot: []string{`"name":"fault__sleep"`}},

@@ -54,10 +54,10 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 			!slices.ContainsFunc(in.Filters.Tags, func(tag string) bool { return !slices.Contains(d.Tags, tag) })
 	}}
 	found := house.Search(r.Context(), id, viewOf(id), q)
-	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence}
+	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence, NoMatch: found.NoMatch()}
 	for _, h := range found.Hits {
 		if e, ok := register.Entry(h.Document.ID); ok {
-			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score, Matched: h.Matched, Deprecated: h.Document.Deprecated})
+			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e, id, register), Score: h.Score, Matched: h.Matched, Deprecated: h.Document.Deprecated})
 		}
 	}
 	if !id.Page { // people look around; what they run says which search led to it

@@ -27,10 +27,12 @@ func TestSecretsAreSetListedAndRemoved(t *testing.T) {
 	if got := d.send("GET", "/v1/secrets", ""); got.body != `{"secrets":[{"name":"needy.key","servers":["needy"]}]}`+"\n" {
 		t.Errorf("the list: %d %s", got.status, got.body)
 	}
-	for path, body := range map[string]string{
-		"bad%20name": `{"value":"x"}`, "empty": `{"value":""}`, "none": `{}`, "long": `{"value":"` + strings.Repeat("x", 65_537) + `"}`,
+	for path, wrong := range map[string]struct{ body, field string }{
+		"bad%20name": {`{"value":"x"}`, "name"}, "empty": {`{"value":""}`, "value"}, "none": {`{}`, "value"},
+		"long": {`{"value":"` + strings.Repeat("x", 65_537) + `"}`, "value"},
 	} {
-		if got := d.send("PUT", "/v1/secrets/"+path, body); got.status != 400 {
+		got := d.send("PUT", "/v1/secrets/"+path, wrong.body)
+		if got.status != 400 || !strings.Contains(got.body, `"field":"`+wrong.field+`"`) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
 	}

@@ -84,7 +84,8 @@ func (a *API) findingOf(f catalog.Finding) client.Finding {
 
 // servers returns all configured servers, or the one with the given name, with
 // their current state; with details, all that an administrator may see of each. A
-// server that has tools, none of which the caller sees, is left out.
+// server that the caller may not use is left out, and so is one that has tools, none of
+// which the caller sees.
 func (a *API) servers(id gateway.Identity, name string, details bool) []client.Server {
 	if a.opt.CatchUp != nil {
 		a.opt.CatchUp()
@@ -99,7 +100,9 @@ func (a *API) servers(id gateway.Identity, name string, details bool) []client.S
 	if !id.Admin {
 		all = seenOf(house.SnapshotOf(gateway.View{}), name)
 	}
-	hidden := func(name string) bool { return all.tools[name] > 0 && seen.tools[name] == 0 }
+	hidden := func(name string) bool { // one that is down has no tools to tell by
+		return !a.mayUse(id, name) || all.tools[name] > 0 && seen.tools[name] == 0
+	}
 	var places func(name string) string
 	if id.Admin && details {
 		places = a.opt.Servers.Places()

@@ -226,9 +226,9 @@ func (s *Setup) Connections(ctx context.Context, folder string) (client.Connecti
 	}
 	out := client.Connections{ConfigFile: found.ConfigFile, Command: found.Command, Clients: []client.ClientConnection{}, Changes: []client.ClientChange{}, Unreadable: found.Unreadable}
 	for _, c := range found.Clients {
-		one := client.ClientConnection{Name: c.Name, Title: c.Title, Files: []client.ClientFile{}}
+		one := client.ClientConnection{Name: c.Name, Title: c.Title, Files: []client.ClientFile{}, Lacking: orEmpty(c.Lacking)}
 		for _, f := range c.Files {
-			file := client.ClientFile{Path: f.Path, Project: f.Project, Exists: f.Exists, Servers: f.Servers, Connected: f.Connected, Knowledge: f.Knowledge, Names: orEmpty(f.Names)}
+			file := client.ClientFile{Path: f.Path, Project: f.Project, Exists: f.Exists, Servers: f.Servers, Connected: f.Connected, Names: orEmpty(f.Names)}
 			if f.Err != nil {
 				file.Problem = s.language().Error(gateway.AsError(f.Err))
 			}
@@ -246,7 +246,7 @@ func (s *Setup) Connections(ctx context.Context, folder string) (client.Connecti
 func (s *Setup) Connect(ctx context.Context, name string, in client.ConnectRequest) (client.ConnectResult, error) {
 	req := setup.ConnectRequest{
 		Folder: in.Folder, Clients: slices.Concat([]string{name}, in.Also),
-		Aggregate: in.Aggregate, Knowledge: in.Knowledge, URL: in.URL, Project: in.Project, Write: !in.DryRun,
+		Aggregate: in.Aggregate, Add: in.Add, URL: in.URL, Project: in.Project, Write: !in.DryRun,
 	}
 	if name == setup.AllClients {
 		req.Clients = nil

@@ -92,7 +92,7 @@ func TestAPlanWithoutClientsIsEmpty(t *testing.T) {
 // A person imports servers, connects a client and undoes that, all over REST.
 func TestImportConnectAndUndoOverREST(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t, nil)
+	d := openDoor(t, map[string]any{"kb": map[string]any{"enabled": true}})
 	cursor, _ := importFiles(d)
 	before := d.read(cursor)
 	plan := answerOf[client.ImportPlan](d, "GET", "/v1/import", nil, 200)
@@ -142,21 +142,24 @@ func TestImportConnectAndUndoOverREST(t *testing.T) {
 	if !slices.Equal(named, []string{"mine"}) {
 		t.Errorf("the entries name %q", named)
 	}
-	// The knowledge base has an entry of its own, which is added once.
-	hasKnowledge := func() bool {
-		list := answerOf[client.Connections](d, "GET", "/v1/connections", nil, 200)
-		return slices.ContainsFunc(list.Clients, func(c client.ClientConnection) bool {
-			return slices.ContainsFunc(c.Files, func(f client.ClientFile) bool { return f.Knowledge })
-		})
+	// What came to genkan later has entries of its own, each of which is added once.
+	lacking := func() (all []string) {
+		for _, c := range answerOf[client.Connections](d, "GET", "/v1/connections", nil, 200).Clients {
+			all = append(all, c.Lacking...)
+		}
+		return all
 	}
-	if hasKnowledge() {
-		t.Error("entries of servers have the knowledge base")
+	if got := lacking(); !slices.Equal(got, []string{"fault", "kb"}) {
+		t.Errorf("entries of servers lack %q", got)
 	}
 	for _, want := range []string{"changed", "unchanged"} {
-		added := answerOf[client.ConnectResult](d, "POST", "/v1/connections/cursor", client.ConnectRequest{Knowledge: true}, 200)
-		if len(added.Files) != 1 || added.Files[0].State != want || strings.Count(d.read(cursor), `"genkan-kb"`) != 1 || !hasKnowledge() {
-			t.Errorf("the knowledge base: %+v\n%s", added, d.read(cursor))
+		added := answerOf[client.ConnectResult](d, "POST", "/v1/connections/cursor", client.ConnectRequest{Add: []string{"kb", "fault"}}, 200)
+		if len(added.Files) != 1 || added.Files[0].State != want || strings.Count(d.read(cursor), `"genkan-kb"`) != 1 || strings.Count(d.read(cursor), `"fault"`) != 2 || lacking() != nil {
+			t.Errorf("more servers: %+v\n%s", added, d.read(cursor))
 		}
+	}
+	if got := d.send("POST", "/v1/connections/cursor", `{"add":["nobody"]}`); got.status != 404 || !strings.Contains(got.body, "there is no server") {
+		t.Errorf("a server that is not there: %d %s", got.status, got.body)
 	}
 	undone := answerOf[client.UndoResult](d, "DELETE", "/v1/connections/cursor", nil, 200)
 	if len(undone.Files) != 1 || undone.Files[0].State != "restored" || d.read(cursor) != before {

@@ -56,10 +56,9 @@ func (a *API) listTokens(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 		return
 	}
 	out := client.TokenList{Tokens: []client.Token{}}
-	limits := a.limits(r.Context())
 	for _, t := range list {
 		one := TokenOf(t)
-		one.Limit, one.Profile = limits[t.Name], a.opt.Config().Client(t.Name).Profile
+		one.Limit, one.Profile = a.limitInForce(t.Name), a.opt.Config().Client(t.Name).Profile
 		out.Tokens = append(out.Tokens, one)
 	}
 	encode(w, http.StatusOK, out)

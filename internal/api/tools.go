@@ -18,8 +18,9 @@ const defaultVersion = "1.0.0"
 // page.
 const usualOnAPage, mostOnAPage = 50, 100
 
-// toolOf returns a tool in REST's form.
-func toolOf(e catalog.Entry) client.Tool {
+// toolOf returns a tool in REST's form. seen are the tools that the caller sees; the
+// dependencies name no others, except for administrators.
+func toolOf(e catalog.Entry, id gateway.Identity, seen *catalog.Snapshot) client.Tool {
 	t, o := e.Tool, e.Override
 	out := client.Tool{
 		Name: t.Exposed, Server: t.Source.Name(),
@@ -28,7 +29,12 @@ func toolOf(e catalog.Entry) client.Tool {
 		Annotations: jsonrpc.Lookup(t.Definition, "annotations"),
 		Parameters:  []client.Parameter{}, Examples: []client.Example{}, Tags: []string{},
 		Version: defaultVersion, Enabled: !o.Disabled, Category: o.Category, Author: o.Author,
-		Dependencies: o.Dependencies, RegisteredAt: e.RegisteredAt, Replaces: e.Replaces,
+		RegisteredAt: e.RegisteredAt, Replaces: e.Replaces,
+	}
+	for _, name := range o.Dependencies {
+		if _, ok := seen.Entry(name); ok || id.Admin {
+			out.Dependencies = append(out.Dependencies, name)
+		}
 	}
 	for _, p := range catalog.Parameters(t) {
 		out.Parameters = append(out.Parameters, client.Parameter{
@@ -58,7 +64,8 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	enabled, category, tag, server := q.Get("enabled"), q.Get("category"), q.Get("tag"), q.Get("server")
 	list := client.ToolList{Tools: []client.Tool{}, Pagination: client.Pagination{Page: page, Limit: limit}}
 	total, from := 0, (page-1)*limit
-	entries := a.seen(id).Entries()
+	seen := a.seen(id)
+	entries := seen.Entries()
 	for i := range entries {
 		e := &entries[i]
 		if server != "" && e.Tool.Source.Name() != server ||
@@ -68,7 +75,7 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, id gateway.Ident
 			continue
 		}
 		if total >= from && total < from+limit {
-			list.Tools = append(list.Tools, toolOf(*e))
+			list.Tools = append(list.Tools, toolOf(*e, id, seen))
 		}
 		total++
 	}
@@ -78,7 +85,7 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, id gateway.Ident
 
 func (a *API) getTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	if e, ok := a.entry(w, id, r.PathValue("name")); ok {
-		encode(w, http.StatusOK, toolOf(e))
+		encode(w, http.StatusOK, toolOf(e, id, a.seen(id)))
 	}
 }
 
@@ -209,7 +216,7 @@ func (a *API) switchTool(w http.ResponseWriter, r *http.Request, id gateway.Iden
 	if !ok {
 		return
 	}
-	out := client.ToolSwitched{Success: true, Tool: toolOf(e)}
+	out := client.ToolSwitched{Success: true, Tool: toolOf(e, id, a.seen(id))}
 	if !enabled {
 		out.Dependants = a.opt.House().Snapshot().Dependants(name)
 	}

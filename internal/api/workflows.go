@@ -44,7 +44,7 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "PUT", path: "/v1/workflows/{id}", id: "putWorkflow", summary: "Store the next version of a workflow, as a draft",
-			about: "The body is a definition. The version that runs stays until another is enabled. A workflow that exists is changed only if the version that the change was made to is its newest: base, or If-Match, or version and updatedAt in the definition. base alone does not notice that a draft was saved again under its number.",
+			about: "The body is a definition. Tests in it replace those with the same ids; others stay. The version that runs stays until another is enabled. A workflow that exists is changed only if the version that the change was made to is its newest: base, or If-Match, or version and updatedAt in the definition. base alone does not notice that a draft was saved again under its number.",
 			query: []query{
 				base,
 				{name: "draft", kind: "string", about: "A name for a series of changes, such as those of an editor that saves while somebody draws. The version takes the place of base, under its number, if base has the same name and client, and was never enabled."},
@@ -79,7 +79,7 @@ func (a *API) workflowRoutes() []route {
 			body:  client.RollbackRequest{}, answer: client.Workflow{}, failures: []restError{noSuchThing, inTheWay}, serve: a.rollbackWorkflow,
 		},
 		{
-			method: "GET", path: "/v1/workflows/{id}/export", id: "exportWorkflow", summary: "Get the definition of a workflow",
+			method: "GET", path: "/v1/workflows/{id}/export", id: "exportWorkflow", summary: "Get the definition of a workflow with its tests",
 			query: []query{version}, answer: anyObject{}, failures: []restError{noSuchThing}, serve: a.exportWorkflow,
 		},
 		{
@@ -88,7 +88,7 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/workflows/import", id: "importWorkflows", summary: "Store workflows and hook modules",
-			about: "The body is a definition, or what exportWorkflows answers. A workflow that exists gets a new version. All are drafts: what runs stays.",
+			about: "The body is a definition, or what exportWorkflows answers. A workflow that exists gets a new version, and its tests are replaced by those with the same ids; others stay. All are drafts: what runs stays.",
 			body:  anyObject{}, answer: client.WorkflowImport{}, failures: []restError{inTheWay}, serve: a.importWorkflows,
 		},
 		{
@@ -210,7 +210,7 @@ func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
 		stopped = s.Ran
 	}
 	return client.Workflow{
-		Template: s.MadeFrom.Template, Outdated: outdated, LimitOf: limitOf(s.Definition),
+		Template: s.MadeFrom.Template, Outdated: outdated, LimitOf: limitOf(s.ID),
 		ID: s.ID, Name: cmp.Or(s.Name, s.ID), Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
 		State: string(s.Phase(mode)), Stopped: stopped,
 		Order: s.Order, Mode: modeOf(mode), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
@@ -267,7 +267,7 @@ func (a *API) sendDetails(w http.ResponseWriter, r *http.Request, version int) {
 		Workflow: a.workflowOf(r, newest), Version: shown.Version,
 		Found: a.problemsOf(a.opt.Workflows.Validate(r.Context(), shown.Definition)),
 	}
-	if out.Definition, err = exported(shown); err != nil {
+	if out.Definition, err = definitionWith(shown, nil); err != nil {
 		a.fail(w, err)
 		return
 	}
@@ -275,9 +275,13 @@ func (a *API) sendDetails(w http.ResponseWriter, r *http.Request, version int) {
 	encode(w, http.StatusOK, out)
 }
 
-// exported is the definition of a version that says whether it is enabled.
-func exported(s workflow.Stored) (json.RawMessage, error) {
-	d := *s.Definition
+// definitionWith is the definition of a version that says whether it is enabled, with these
+// tests.
+func definitionWith(s workflow.Stored, tests []workflow.Test) (json.RawMessage, error) {
+	d, err := s.WithTests(tests)
+	if err != nil {
+		return nil, err
+	}
 	d.Enabled = s.Running == d.Version
 	return json.Marshal(d)
 }
@@ -285,7 +289,7 @@ func exported(s workflow.Stored) (json.RawMessage, error) {
 func (a *API) problemsOf(problems []workflow.Problem) []client.WorkflowProblem {
 	out := []client.WorkflowProblem{}
 	for _, p := range problems {
-		one := client.WorkflowProblem{Node: p.Node, Reason: a.language().Text(p.Reason), Line: p.Line, Column: p.Column}
+		one := client.WorkflowProblem{Node: p.Node, Case: p.Case, Reason: a.language().Text(p.Reason), Line: p.Line, Column: p.Column}
 		if p.Name != p.Node {
 			one.Label = p.Name
 		}
@@ -364,7 +368,7 @@ func (a *API) putWorkflow(w http.ResponseWriter, r *http.Request, who gateway.Id
 		a.fail(w, wrong)
 		return
 	}
-	if err := checkID(id, d.ID); err != nil {
+	if err := cmp.Or(checkID(id, d.ID), checkFree(id), a.checkThere(r, id, base.Version)); err != nil {
 		a.fail(w, err)
 		return
 	}
@@ -480,9 +484,14 @@ func (a *API) listVersions(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 	}
 	out := client.WorkflowVersions{Versions: []client.WorkflowVersion{}}
 	for _, d := range all {
-		out.Versions = append(out.Versions, client.WorkflowVersion{
+		version := client.WorkflowVersion{
 			Version: d.Version, Name: d.Name, UpdatedAt: d.UpdatedAt.Time().UTC(), Running: d.Version == newest.Running, Mode: modeOf(d.Mode),
-		})
+		}
+		if d.EnabledAt != 0 {
+			at := d.EnabledAt.Time().UTC()
+			version.EnabledAt = &at
+		}
+		out.Versions = append(out.Versions, version)
 	}
 	encode(w, http.StatusOK, out)
 }
@@ -529,7 +538,7 @@ func (a *API) workflowStats(w http.ResponseWriter, r *http.Request, _ gateway.Id
 			continue
 		}
 		out.Nodes = append(out.Nodes, client.NodeStats{
-			Node: n.ID, Runs: f.Runs, Errors: f.Errors, P50Millis: inMillis(f.P50), P95Millis: inMillis(f.P95),
+			Node: n.ID, Runs: f.Runs, Errors: f.Errors, Killed: f.Killed, P50Millis: inMillis(f.P50), P95Millis: inMillis(f.P95),
 		})
 	}
 	encode(w, http.StatusOK, out)

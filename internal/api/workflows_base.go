@@ -46,3 +46,13 @@ func (a *API) checkBase(r *http.Request, id string, base int) error {
 	return gateway.Errorf(gateway.CodeConflict, "workflow %q exists already, with version %d; to change it, say that the change was made to that version: ?base=%d, or version in the definition",
 		id, newest.Version, newest.Version)
 }
+
+// checkThere refuses a change that the request says was made to a version of a workflow that
+// was deleted since. The version in a definition says only where that comes from.
+func (a *API) checkThere(r *http.Request, id string, base int) error {
+	if base == 0 {
+		return nil
+	}
+	_, err := a.opt.Workflows.Workflow(r.Context(), id, 0)
+	return err
+}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"genkan/internal/api/client"
+	"genkan/internal/testkit"
 )
 
 // lastCall returns the id of the newest call.
@@ -34,7 +35,7 @@ func TestWorkflowsForEditors(t *testing.T) {
 		{method: "POST", path: "/v1/workflows/all/enable", body: `{"mode":"shadow"}`, status: 200, has: []string{`"mode":"shadow"`, `"runningVersion":2`}},
 		// The mode is that of the version that runs, whatever the draft says.
 		{method: "PUT", path: "/v1/workflows/all?base=2", body: strings.Replace(hooked("all", ""), `"match":{"tools":["fault__echo"]},`, "", 1), status: 200, has: []string{`"mode":"shadow"`, `"runningVersion":2`, `"newestVersion":3`}},
-		{method: "GET", path: "/v1/workflows/all/versions", status: 200, has: []string{`"running":false,"mode":"enforce"},{"version":2,`, `"running":true,"mode":"shadow"},{"version":1,`}},
+		{method: "GET", path: "/v1/workflows/all/versions", status: 200, has: []string{`"running":false,"mode":"enforce"},{"version":2,`, `"running":true,"mode":"shadow","enabledAt":"20`}},
 		{method: "POST", path: "/v1/workflows/mine/enable", body: `{"mode":"enforce"}`, status: 200, has: []string{`"mode":"enforce"`, `"runningVersion":1`}},
 		{method: "POST", path: "/v1/workflows/mine/enable", body: `{"mode":"on"}`, status: 400, has: []string{"mode must be enforce or shadow"}},
 		{method: "GET", path: "/v1/workflows?tool=fault__echo&client=admin", status: 200, has: []string{`{"workflows":[{"id":"mine"`, `"conditional":true,"match":{"tools":["fault__echo"],"clients":["admin"]}},{"id":"all"`}},
@@ -82,12 +83,13 @@ func TestWorkflowsForEditors(t *testing.T) {
 		{method: "GET", path: "/v1/workflows/ask-first", status: 200, has: []string{`"tools":["fault__echo","!fault__pid"]`}},
 		// What it did.
 		echo("a").answered(200), echo("no").answered(403),
-		{method: "GET", path: "/v1/workflows/mine/runs", status: 200, has: []string{`{"runs":[{"workflow":"mine","version":1,"mode":"enforce","call":"`, `"client":"admin"`, `"outcome":"denied"`, `"outcome":"ok"`}},
+		{method: "GET", path: "/v1/workflows/mine/runs", status: 200, has: []string{`{"runs":[{"workflow":"mine","version":1,"mode":"enforce","call":"`, `"client":"admin","tool":"`, `"outcome":"denied"`, `"outcome":"ok"`}},
 		{method: "GET", path: "/v1/workflows/mine/runs?outcome=denied", status: 200, has: []string{`"outcome":"denied"`}, hasNot: []string{`"outcome":"ok"`}},
 		{method: "GET", path: "/v1/workflows/mine/runs?limit=1", status: 200, has: []string{`"outcome":"denied"`}, hasNot: []string{`"outcome":"ok"`}},
 		{method: "GET", path: "/v1/workflows/mine/runs?outcome=odd", status: 400, has: []string{"must be one of"}},
 		{method: "GET", path: "/v1/workflows/none/runs", status: 404},
 		{method: "GET", path: "/v1/workflows/mine/stats", status: 200, has: []string{`{"enforce":{"runs":2,"changed":0,"denied":1,"failed":0,"passed":0,`, `"nodes":[{"node":"hook","runs":2`}},
+		{method: "GET", path: "/v1/workflows/mine/runs?outcome=denied", status: 200, has: []string{`"outcome":"denied"`, `"effect":"denied"`}},
 		// A draft and tests that are not stored.
 		{method: "POST", path: "/v1/workflows/new/tests", body: `{"definition":` + draft + `}`, status: 200, has: []string{`{"passed":0,"failed":0,"tests":[]}`}},
 		{method: "POST", path: "/v1/workflows/new/tests", body: `{"definition":` + draft + `,"tests":[` + test + `]}`, status: 200, has: []string{`"passed":1,"failed":0`}},
@@ -98,6 +100,21 @@ func TestWorkflowsForEditors(t *testing.T) {
 		{method: "GET", path: "/v1/workflow-nodes", status: 200, has: []string{`{"nodes":[{"type":"start","title":"Start"`, `"settings":{`, `"handles":["out","denied","error"]`}},
 		{method: "GET", path: "/v1/workflow-nodes/genkan.d.ts", status: 200, has: []string{"declare function mapText"}},
 	})
+}
+
+// The runs of a workflow that only watches say what it would have done.
+func TestRunsInShadow(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	d.waitReady()
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/watch", body: hooked("watch", `return {action: "deny"}`), status: 200},
+		{method: "POST", path: "/v1/workflows/watch/enable", body: `{"mode":"shadow"}`, status: 200},
+		echo("a").answered(200),
+	})
+	testkit.Eventually(t, func() bool {
+		return strings.Contains(d.send("GET", "/v1/workflows/watch/runs?outcome=denied", "").body, `"effect":"would_deny"`)
+	}, "the run says what would have been done")
 }
 
 // A call of the history becomes a test, without what is secret in it.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 
 	"genkan/internal/api/client"
@@ -17,7 +18,7 @@ func (a *API) exportWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.I
 	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), numberIn(r.URL.Query(), "version", 0))
 	var raw json.RawMessage
 	if err == nil {
-		raw, err = exported(s)
+		raw, err = a.exported(r, s)
 	}
 	if err != nil {
 		a.fail(w, err)
@@ -26,12 +27,24 @@ func (a *API) exportWorkflow(w http.ResponseWriter, r *http.Request, _ gateway.I
 	encode(w, http.StatusOK, raw)
 }
 
+// exported is the definition of a version with the tests of the workflow.
+func (a *API) exported(r *http.Request, s workflow.Stored) (json.RawMessage, error) {
+	tests, err := a.opt.Workflows.Tests(r.Context(), s.ID)
+	if err != nil {
+		return nil, err
+	}
+	return definitionWith(s, tests)
+}
+
 func (a *API) exportWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	out := client.WorkflowExport{Workflows: []json.RawMessage{}}
 	all, err := a.opt.Workflows.Workflows(r.Context())
 	for _, s := range all {
+		if limitOf(s.ID) != "" {
+			continue // it goes with its token
+		}
 		var raw json.RawMessage
-		if raw, err = exported(s); err != nil {
+		if raw, err = a.exported(r, s); err != nil {
 			break
 		}
 		out.Workflows = append(out.Workflows, raw)
@@ -72,7 +85,8 @@ func (a *API) importWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.
 	encode(w, http.StatusOK, out)
 }
 
-// imported stores workflows and hook modules. All are read before the first is stored.
+// imported stores workflows and hook modules. All definitions are read, and their tests checked, before
+// the first is stored.
 func (a *API) imported(r *http.Request, in client.WorkflowExport) (client.WorkflowImport, error) {
 	out := client.WorkflowImport{Workflows: []client.ImportedWorkflow{}, HookModules: []client.ImportedWorkflow{}}
 	ctx, library := r.Context(), a.opt.Workflows
@@ -85,8 +99,11 @@ func (a *API) imported(r *http.Request, in client.WorkflowExport) (client.Workfl
 		if d.ID == "" {
 			return out, invalid("a workflow needs an id: give the file an \"id\", such as \"my-workflow\"")
 		}
-		if isTaken(d.ID) {
-			return out, invalid("%q cannot be the id of a workflow; give it another", gateway.Short(d.ID))
+		if err := checkFree(d.ID); err != nil {
+			return out, err
+		}
+		if err := library.CheckNewTests(ctx, d); err != nil {
+			return out, err
 		}
 		definitions = append(definitions, d)
 	}
@@ -123,7 +140,11 @@ func (a *API) importOne(r *http.Request, d *workflow.Definition) (client.Importe
 	switch {
 	case err == nil && sameDefinition(was.Definition, d):
 		done.Version, done.Status = was.Version, statusUnchanged
-		return done, nil
+		changed, err := library.SaveTests(ctx, d)
+		if changed {
+			done.Status = statusChanged
+		}
+		return done, err
 	case err != nil && !isNotFound(err):
 		return done, err
 	}
@@ -149,21 +170,50 @@ func statusAfter(version int) string {
 	return statusChanged
 }
 
-// sameDefinition reports whether two definitions say the same, apart from what the store
-// sets.
-func sameDefinition(a, b *workflow.Definition) bool {
-	one, other := *a, *b
-	for _, d := range []*workflow.Definition{&one, &other} {
+// sameDefinition reports whether a file says the same as a stored definition, apart from what
+// the store sets. The editor also exports where it draws the nodes of a definition that does
+// not say so.
+func sameDefinition(stored, file *workflow.Definition) bool {
+	var values [2]map[string]any
+	for i, d := range []workflow.Definition{*stored, *file} {
 		d.Version, d.Enabled, d.CreatedAt, d.UpdatedAt = 0, false, 0, 0
+		raw, err := json.Marshal(d)
+		if err != nil {
+			return false
+		}
+		decoder := json.NewDecoder(bytes.NewReader(raw))
+		decoder.UseNumber() // large numbers that differ are the same as a float64
+		if decoder.Decode(&values[i]) != nil {
+			return false
+		}
+		delete(values[i], "tests")
 	}
-	rawOne, err := json.Marshal(one)
-	rawOther, errOther := json.Marshal(other)
-	return err == nil && errOther == nil && string(rawOne) == string(rawOther)
+	nodes, others := nodesIn(values[0]), nodesIn(values[1])
+	for i, node := range nodes {
+		if _, placed := node["position"]; !placed && i < len(others) {
+			delete(others[i], "position")
+		}
+	}
+	return reflect.DeepEqual(values[0], values[1])
 }
 
-// isTaken reports whether an id is a path of its own below /v1/workflows.
-func isTaken(id string) bool {
-	return slices.Contains([]string{"validate", "import", "export", "switch"}, id)
+// nodesIn returns the nodes of a definition in JSON.
+func nodesIn(definition map[string]any) (nodes []map[string]any) {
+	all, _ := definition["nodes"].([]any)
+	for _, one := range all {
+		node, _ := one.(map[string]any)
+		nodes = append(nodes, node)
+	}
+	return nodes
+}
+
+// checkFree refuses ids that are paths of their own below /v1/workflows, and those of
+// workflows that carry out the limit of a token.
+func checkFree(id string) error {
+	if limitOf(id) != "" || slices.Contains([]string{"validate", "import", "export", "switch"}, id) {
+		return invalid("%q cannot be the id of a workflow; give it another", gateway.Short(id))
+	}
+	return nil
 }
 
 func isNotFound(err error) bool {

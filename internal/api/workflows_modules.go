@@ -75,8 +75,10 @@ func (a *API) putModule(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 	}
 	if err == nil && base.Version == 0 {
 		if newest, known := a.opt.Workflows.Module(r.Context(), id, 0); known == nil {
-			err = gateway.Errorf(gateway.CodeConflict, "hook module %q exists already, with version %d; to change it, say that the change was made to that version: ?base=%d",
+			taken := gateway.Errorf(gateway.CodeConflict, "hook module %q exists already, with version %d; to change it, say that the change was made to that version: ?base=%d",
 				id, newest.Version, newest.Version)
+			taken.Problems = []gateway.Problem{breaks("id", "unique", nil, gateway.Textf("a hook module of this name exists already"))}
+			err = taken
 		}
 	}
 	if err == nil {

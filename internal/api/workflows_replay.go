@@ -14,6 +14,7 @@ import (
 	"genkan/internal/history"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/lang"
+	"genkan/internal/script"
 	"genkan/internal/workflow"
 )
 
@@ -26,11 +27,20 @@ type Traces interface {
 	Last(workflow string, most int, want func(*workflow.Trace) bool) []workflow.Trace
 }
 
+// consoleText translates a line of a console if Genkan wrote it: a script did not await
+// something.
+func (a *API) consoleText(line string) string {
+	if what, ok := strings.CutSuffix(line, script.NotAwaited); ok {
+		return a.language().Sprintf("%s"+script.NotAwaited, what)
+	}
+	return line
+}
+
 // traceOf returns a trace in REST's form. Its errors are kept in English.
 func (a *API) traceOf(t workflow.Trace) client.WorkflowTrace {
 	out := client.WorkflowTrace{
-		Workflow: t.Workflow, Version: t.Version, Mode: modeOf(t.Mode), StartedAt: t.Started.UTC(), Outcome: t.Outcome,
-		Call: t.Call, Client: t.Client, TookMillis: inMillis(t.Took()), Changed: t.Changed, Sent: t.Sent, Detached: t.Detached, Steps: []client.WorkflowStep{},
+		Workflow: t.Workflow, Version: t.Version, Mode: modeOf(t.Mode), StartedAt: t.Started.UTC(), Outcome: t.Outcome, Effect: t.Effect(),
+		Call: t.Call, Client: t.Client, Tool: t.Tool, TookMillis: inMillis(t.Took()), Changed: t.Changed, Sent: t.Sent, Detached: t.Detached, Redacted: t.Masked, Steps: []client.WorkflowStep{},
 	}
 	for i := range t.Steps {
 		s := &t.Steps[i]
@@ -43,7 +53,7 @@ func (a *API) traceOf(t workflow.Trace) client.WorkflowTrace {
 			step.Patch = s.PatchJSON()
 		}
 		for _, line := range s.Console {
-			step.Console = append(step.Console, client.ConsoleLine{Level: line.Level, Text: line.Text})
+			step.Console = append(step.Console, client.ConsoleLine{Level: line.Level, Text: a.consoleText(line.Text)})
 		}
 		out.Steps = append(out.Steps, step)
 	}
@@ -236,7 +246,7 @@ func (a *API) backtestWorkflow(w http.ResponseWriter, r *http.Request, id gatewa
 }
 
 func (a *API) backtest(r *http.Request, id gateway.Identity, in client.BacktestRequest) (client.BacktestResult, error) {
-	out := client.BacktestResult{Examples: []client.BacktestExample{}}
+	out := client.BacktestResult{Examples: []client.BacktestExample{}, Matched: []string{}}
 	q := history.Query{Limit: usualBacktest}
 	if in.Last != 0 {
 		if q.Limit = in.Last; in.Last < 1 || in.Last > mostBacktest {
@@ -268,6 +278,7 @@ func (a *API) backtest(r *http.Request, id gateway.Identity, in client.BacktestR
 	out.Calls, out.Unmatched = done.Calls-done.Unmatched, done.Unmatched
 	out.Denied, out.Changed, out.Failed, out.Unchanged, out.Asked = done.Denied, done.Changed, done.Failed, done.Unchanged, done.Asked
 	out.Incomplete = done.Incomplete
+	out.Matched = append(out.Matched, done.Matched...)
 	out.BytesBefore, out.BytesAfter = done.BytesBefore, done.BytesAfter
 	out.TokensBefore, out.TokensAfter = done.TokensBefore, done.TokensAfter
 	out.P50Millis, out.P95Millis = inMillis(done.P50), inMillis(done.P95)

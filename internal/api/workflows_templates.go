@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"net/http"
@@ -111,7 +112,7 @@ func (a *API) useTemplate(w http.ResponseWriter, r *http.Request, _ gateway.Iden
 	bases := make([]int, len(made))
 	// All can be stored, or none is.
 	for i, d := range made {
-		if err := a.checkBase(r, d.ID, base); err != nil {
+		if err := cmp.Or(checkFree(d.ID), a.checkBase(r, d.ID, base)); err != nil {
 			a.fail(w, err)
 			return
 		}

@@ -8,6 +8,7 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/testkit"
+	"genkan/internal/workflow"
 )
 
 // hooked is a definition for fault__echo with a blocking hook before the call.
@@ -70,8 +71,8 @@ func TestWorkflows(t *testing.T) {
 		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200, has: []string{`"runningVersion":2`}},
 		echo("a").answered(200, `"text":"a!"`),
 		{method: "GET", path: "/v1/workflows/w?version=1", status: 200, has: []string{`not today`, `"version":1`, `"newestVersion":2`}},
-		{method: "GET", path: "/v1/workflows/w/versions", status: 200, has: []string{`{"versions":[{"version":2,`, `"running":true,"mode":"enforce"},{"version":1,`}},
-		{method: "GET", path: "/v1/workflows/w/stats", status: 200, has: []string{`{"node":"hook","runs":3,"errors":0,"p50Millis":`}},
+		{method: "GET", path: "/v1/workflows/w/versions", status: 200, has: []string{`{"versions":[{"version":2,`, `"running":true,"mode":"enforce","enabledAt":"20`, `"running":false,"mode":"enforce","enabledAt":"20`}},
+		{method: "GET", path: "/v1/workflows/w/stats", status: 200, has: []string{`{"node":"hook","runs":3,"errors":0,"killed":0,"p50Millis":`}},
 		{method: "POST", path: "/v1/workflows/w/rollback", body: `{"version":1}`, status: 200, has: []string{`"runningVersion":3`, `"newestVersion":3`}},
 		{method: "POST", path: "/v1/workflows/w/rollback", body: `{}`, status: 400, has: []string{`"field":"version"`}},
 		echo("a").answered(403, "not today"),
@@ -80,6 +81,7 @@ func TestWorkflows(t *testing.T) {
 		echo("a").answered(200, `"text":"a"`),
 		{method: "DELETE", path: "/v1/workflows/w", status: 200, has: []string{`"success":true`}},
 		{method: "DELETE", path: "/v1/workflows/w", status: 404},
+		{method: "PUT", path: "/v1/workflows/w", body: upper, headers: []string{"If-Match", `"1"`}, status: 404},
 		{method: "POST", path: "/v1/workflows/w/disable", status: 404},
 		// What is wrong is said with its node and place, and a draft may be wrong.
 		{method: "POST", path: "/v1/workflows/validate", body: deny, status: 200, has: []string{`{"valid":true,"problems":[],"matches":{`}},
@@ -94,7 +96,7 @@ func TestWorkflows(t *testing.T) {
 		{method: "PUT", path: "/v1/workflows/import", body: `{}`, status: 405},
 	})
 	got := d.send("GET", "/v1/workflows", "", "Authorization", "Bearer "+d.newToken())
-	got.want(t, 403, []string{"this needs the admin token"}, nil)
+	got.want(t, 403, []string{"only an administrator may do this"}, nil)
 }
 
 // Tests that are kept with a workflow guard it.
@@ -110,7 +112,7 @@ func TestWorkflowTests(t *testing.T) {
 		{method: "PUT", path: "/v1/workflows/w/tests/other", body: `{"call":{},"expect":{}}`, status: 400, has: []string{"call.params"}},
 		{method: "PUT", path: "/v1/workflows/none/tests/other", body: test, status: 404, has: []string{"there is no workflow"}},
 		{method: "POST", path: "/v1/workflows/w/tests", body: `{}`, status: 200, has: []string{`"passed":0,"failed":1`, `{"what":"arguments","want":{"text":"A"},"got":{"text":"a"}}`, `"trace":{`}},
-		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 409, has: []string{"fails the tests shouts"}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 409, has: []string{`workflow \"The w\"`, `version 1 fails the test \"it shouts\";`}},
 		{method: "POST", path: "/v1/workflows/w/enable", body: `{"force":true}`, status: 200, has: []string{`"enabled":true`}},
 		{method: "PUT", path: "/v1/workflows/w?base=1", body: hooked("w", `ctx.request.params.arguments.text = "A"`), status: 200},
 		{method: "POST", path: "/v1/workflows/w/tests", body: `{"version":1}`, status: 200, has: []string{`"failed":1`}},
@@ -126,10 +128,11 @@ func TestWorkflowExchange(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, nil)
 	d.speak(t, []spoken{
-		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"return","params":[]}`, status: 400, has: []string{"must be a JSON Schema, which is an object"}},
+		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"return","params":[]}`, status: 400, has: []string{"must be a JSON Schema, which is an object", `"field":"params"`}},
+		{method: "PUT", path: "/v1/hook-modules/a%20b", body: `{"script":"return"}`, status: 400, has: []string{`cannot be an id`, `"field":"id"`}},
 		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"ctx.request.params.arguments.text = params.text","description":"says it","params":{"properties":{"text":{"type":"string"}}}}`, status: 200, has: []string{`"version":1`, `"workflows":[]`, `"params":{"properties":`}},
-		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"return"}`, status: 409, has: []string{"?base=1"}},
-		{method: "PUT", path: "/v1/hook-modules/shared?base=1", body: `{"script":"let ="}`, status: 400, has: []string{"cannot be compiled"}},
+		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"return"}`, status: 409, has: []string{"?base=1", `"field":"id"`, "a hook module of this name exists already"}},
+		{method: "PUT", path: "/v1/hook-modules/shared?base=1", body: `{"script":"return\nlet ="}`, status: 400, has: []string{"cannot be compiled", `"field":"script"`, `"params":{"column":6,"line":2},"message":"the script ends where it should not`}},
 		{method: "PUT", path: "/v1/hook-modules/shared?base=1", body: `{}`, status: 400, has: []string{`"field":"script"`}},
 		{method: "PUT", path: "/v1/workflows/w", body: strings.Replace(hooked("w", ""), `"script":""`, `"module":"shared","params":{"text":"hi"}`, 1), status: 200, has: []string{`"problems":[]`}},
 		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200},
@@ -141,6 +144,9 @@ func TestWorkflowExchange(t *testing.T) {
 	})
 	all := d.send("GET", "/v1/workflows/export", "")
 	all.want(t, 200, []string{`"workflows":[{"id":"w"`, `"hookModules":[{"id":"shared"`, `"params":{"properties":{"text":{"type":"string"}}}`}, nil)
+	counting := func(number string) string {
+		return strings.Replace(hooked("w", "return"), `"blocking":true`, `"blocking":true,"params":{"n":`+number+`}`, 1)
+	}
 	d.speak(t, []spoken{
 		{method: "POST", path: "/v1/workflows/import", body: all.body, status: 200, has: []string{`{"id":"w","version":1,"status":"unchanged","problemCount":0}`, `"hookModules":[{"id":"shared","version":1,"status":"unchanged"`}},
 		{method: "DELETE", path: "/v1/workflows/w", status: 200},
@@ -149,16 +155,110 @@ func TestWorkflowExchange(t *testing.T) {
 		{method: "POST", path: "/v1/workflows/import", body: all.body, status: 200, has: []string{`{"id":"w","version":1,"status":"added","problemCount":0}`}},
 		{method: "GET", path: "/v1/workflows/w", status: 200, has: []string{`"enabled":false`}},
 		{method: "POST", path: "/v1/workflows/import", body: hooked("w", "return"), status: 200, has: []string{`{"id":"w","version":2,"status":"changed","problemCount":0}`}},
+		// The editor exports where it draws the nodes, too, and keys in its own order.
+		{method: "POST", path: "/v1/workflows/import", body: strings.Replace(hooked("w", "return"), `{"id":"start","type":"start"`, `{"position":{"x":8,"y":0},"type":"start","id":"start"`, 1), status: 200, has: []string{`{"id":"w","version":2,"status":"unchanged"`}},
+		{method: "POST", path: "/v1/workflows/import", body: counting("9007199254740992"), status: 200, has: []string{`"version":3,"status":"changed"`}},
+		{method: "POST", path: "/v1/workflows/import", body: counting("9007199254740992"), status: 200, has: []string{`"version":3,"status":"unchanged"`}},
+		{method: "POST", path: "/v1/workflows/import", body: counting("9007199254740993"), status: 200, has: []string{`"version":4,"status":"changed"`}},
 		{method: "POST", path: "/v1/workflows/import", body: hooked("import", ""), status: 400, has: []string{`\"import\" cannot be the id of a workflow`}},
 		{method: "POST", path: "/v1/workflows/import", body: `{"workflows":[1]}`, status: 400, has: []string{"this is not a workflow: it is a number."}},
 		{method: "POST", path: "/v1/workflows/import", body: `[]`, status: 400, has: []string{"this is not a workflow: it is an array."}, hasNot: []string{"workflow.plain"}},
-		{method: "POST", path: "/v1/workflows/import", body: `{"id":"x","nodes":true}`, status: 400, has: []string{"nodes cannot be or contain a boolean"}, hasNot: []string{"Go value"}},
+		{method: "POST", path: "/v1/workflows/import", body: `{"id":"x","nodes":true}`, status: 400, has: []string{`"field":"nodes"`, "nodes must be an array, is a boolean"}, hasNot: []string{"Go value"}},
 		{method: "POST", path: "/v1/workflows/import", body: `{"name":"My flow","nodes":[{"name":"Webhook","type":"n8n-nodes-base.webhook","typeVersion":2}],"connections":{}}`, status: 400, has: []string{"a workflow of n8n, not of genkan"}},
 		{method: "POST", path: "/v1/workflows/import", body: `{"nodes":[]}`, status: 400, has: []string{"needs an id"}},
 		// Without edges it is stored with none, and its id is its name.
 		{method: "POST", path: "/v1/workflows/import", body: `{"id":"x","nodes":[{"id":"a","type":"nope"}]}`, status: 200, has: []string{`"status":"added","problemCount":4`}},
 		{method: "GET", path: "/v1/workflows/x", status: 200, has: []string{`"name":"x"`, `"edges":[]`}},
 		{method: "POST", path: "/v1/workflows/import", body: `{"workflows":[],"more":1}`, status: 400},
+	})
+}
+
+// An export holds the tests of a workflow, and an import replaces those with the same ids.
+func TestExportsHoldTests(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	test := func(text string) string {
+		return `{"call":{"params":{"name":"fault__echo","arguments":{"text":"` + text + `"}}},"expect":{"outcome":"ok"}}`
+	}
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", ""), status: 200},
+		{method: "PUT", path: "/v1/workflows/w/tests/one", body: test("a"), status: 200},
+		{method: "PUT", path: "/v1/workflows/w/tests/two", body: test("b"), status: 200},
+		{method: "GET", path: "/v1/workflows/w", status: 200, hasNot: []string{`"tests"`}},
+	})
+	one, all := d.send("GET", "/v1/workflows/w/export", ""), d.send("GET", "/v1/workflows/export", "")
+	one.want(t, 200, []string{`"tests":[{"id":"one"`, `{"id":"two"`}, nil)
+	all.want(t, 200, []string{`"tests":[{"id":"one"`, `{"id":"two"`}, nil)
+	both := []string{`{"tests":[{"id":"one"`, `"text":"a"`, `{"id":"two"`}
+	list := spoken{method: "GET", path: "/v1/workflows/w/tests"}
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/w/tests/one", body: test("mine"), status: 200},
+		{method: "DELETE", path: "/v1/workflows/w/tests/two", status: 200},
+		{method: "POST", path: "/v1/workflows/import", body: one.body, status: 200, has: []string{`"version":1,"status":"changed"`}},
+		list.answered(200, both...),
+		{method: "POST", path: "/v1/workflows/import", body: one.body, status: 200, has: []string{`"version":1,"status":"unchanged"`}},
+		{method: "PUT", path: "/v1/workflows/w/tests/three", body: test("c"), status: 200},
+		{method: "POST", path: "/v1/workflows/import", body: one.body, status: 200, has: []string{`"version":1,"status":"unchanged"`}},
+		list.answered(200, `{"id":"three"`),
+	})
+	for _, again := range []spoken{
+		{method: "POST", path: "/v1/workflows/import", body: one.body},
+		{method: "POST", path: "/v1/workflows/import", body: all.body},
+		{method: "PUT", path: "/v1/workflows/w", body: one.body},
+	} {
+		d.speak(t, []spoken{
+			{method: "DELETE", path: "/v1/workflows/w", status: 200},
+			again.answered(200),
+			list.answered(200, both...),
+			{method: "GET", path: "/v1/workflows/w", status: 200, hasNot: []string{`"tests"`}},
+		})
+	}
+	wrong := func(tests, has string) spoken {
+		body := strings.Replace(hooked("x", ""), `{"id":"x"`, `{"tests":`+tests+`,"id":"x"`, 1)
+		return spoken{method: "POST", path: "/v1/workflows/import", body: body}.answered(400, has)
+	}
+	d.speak(t, []spoken{
+		wrong(`1`, "its tests cannot be read"),
+		wrong(`[{"id":"a/b"}]`, "cannot be an id"),
+		{method: "GET", path: "/v1/workflows/x", status: 404},
+	})
+	// A definition is not stored without its tests, and an import not by half.
+	var many []string
+	for i := range workflow.MostTests - 1 {
+		many = append(many, fmt.Sprintf(`{"id":"t%d"}`, i))
+	}
+	more := strings.Replace(hooked("w", ""), `{"id":"w"`, `{"tests":[`+strings.Join(many, ",")+`],"version":1,"id":"w"`, 1)
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/w", body: more, status: 400, has: []string{"would have 201 tests"}},
+		{method: "POST", path: "/v1/workflows/import", body: `{"hookModules":[{"id":"m","script":""}],"workflows":[` + hooked("x", "") + `,` + more + `]}`, status: 400, has: []string{"would have 201 tests"}},
+		{method: "GET", path: "/v1/workflows/w", status: 200, has: []string{`"newestVersion":1`}},
+		{method: "GET", path: "/v1/workflows/x", status: 404},
+		{method: "GET", path: "/v1/hook-modules/m", status: 404},
+		list.answered(200, both...),
+	})
+}
+
+// Params of a hook module are checked with the workflow, by the names of their fields.
+func TestParamsOfHookModules(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	with := func(params string) string {
+		return strings.Replace(hooked("w", ""), `"script":""`, `"module":"m","params":`+params, 1)
+	}
+	wrong := func(params string, has ...string) spoken {
+		return spoken{method: "POST", path: "/v1/workflows/validate", body: with(params), status: 200, has: append(has, `"node":"hook"`, `"valid":false`)}
+	}
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/hook-modules/m", body: `{"script":"return","params":{"type":"object","required":["word"],"additionalProperties":false,"properties":{"word":{"type":"string"},"n":{"type":"integer","minimum":1}}}}`, status: 200},
+		wrong(`{"n":0}`, `"params.word is required"`, `"params.n must be at least 1, is 0"`),
+		wrong(`{"word":"x","n":"abc"}`, `"params.n must be an integer, is a string"`),
+		wrong(`{"word":"x","wodr":1}`, `"params.wodr is unknown; did you mean word?"`),
+		wrong(`[]`, `"params must be an object, is an array"`),
+		{method: "PUT", path: "/v1/workflows/w", body: with(`{}`), status: 200, has: []string{"params.word is required"}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{"force":true}`, status: 400, has: []string{"params.word is required"}},
+		{method: "PUT", path: "/v1/workflows/w?base=1", body: with(`{"word":"x","n":1}`), status: 200, has: []string{`"problems":[]`}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200},
+		{method: "PUT", path: "/v1/hook-modules/m?base=1", body: `{"script":"return","params":{"required":["more"]}}`, status: 400, has: []string{"params.more is required"}},
 	})
 }
 
@@ -226,6 +326,7 @@ func TestReplayAndBacktest(t *testing.T) {
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{}`, status: 200, has: []string{
 			`"calls":3,"denied":1,"changed":1,"failed":0,"incomplete":0,"unchanged":1,"asked":0,"unmatched":1,"skipped":2,"cut":1,"tooLarge":0,`,
 			`"examples":[{"call":"` + secret + `","outcome":"denied"},{"call":"` + two + `","outcome":"changed"}]`,
+			`"matched":["`, two + `"`,
 		}},
 		// A workflow whose hooks take less than the call that is too long to be kept would fail on it.
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"definition":` + strings.Replace(hooked("w", script), `{"id"`, `{"limits":{"payloadKB":64},"id"`, 1) + `}`, status: 200, has: []string{`"cut":1,"tooLarge":1,`}},
@@ -274,25 +375,34 @@ func TestApprovals(t *testing.T) {
 		{method: "PUT", path: "/v1/workflows/w", body: asking("w"), status: 200, has: []string{`"problems":[]`}},
 		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200},
 		{method: "GET", path: "/v1/approvals", status: 200, has: []string{`{"approvals":[]}`}},
+		{method: "GET", path: "/v1/approvals/none", status: 404, has: []string{"no approval \\\"none\\\" is pending"}},
 		{method: "POST", path: "/v1/approvals/none", body: `{"decision":"approve"}`, status: 404, has: []string{"no approval \\\"none\\\" is pending"}},
 		{method: "POST", path: "/v1/approvals/none", body: `{"decision":"maybe"}`, status: 400, has: []string{"approve or deny"}},
+		{method: "POST", path: "/v1/approvals/none", body: `{"decision":"approve","reason":"x"}`, status: 400, has: []string{"reason goes with deny"}},
+		{method: "POST", path: "/v1/approvals/none", body: `{"decision":"deny","reason":"` + strings.Repeat("理", 301) + `"}`, status: 400, has: []string{"at most 300 characters, has 301"}},
+		{method: "POST", path: "/v1/approvals/none", body: `{"decision":"deny","reason":"` + strings.Repeat("理", 300) + `"}`, status: 404},
 	})
+	body := map[string]string{"approve": `{"decision":"approve"}`, "deny": `{"decision":"deny","reason":" not that\u001b[31m\nrepository. "}`}
 	for decision, want := range map[string]spoken{
 		"approve": echo("").answered(200, `"text":"please"`),
-		"deny":    echo("").answered(403, "the person who was asked said no"),
+		"deny":    echo("").answered(403, `not that\\x1b[31m repository. It was not sent. Do not repeat it`),
 	} {
 		answered := make(chan answer, 1)
-		go func() { answered <- d.send("POST", "/v1/tools/call", echo("please").body) }()
+		note := strings.Repeat("x", 100_000)
+		go func() {
+			answered <- d.send("POST", "/v1/tools/call", strings.Replace(echo("please").body, `{"text"`, `{"note":"`+note+`","text"`, 1))
+		}()
 		var list client.ApprovalList
 		testkit.Eventually(t, func() bool {
 			return json.Unmarshal([]byte(d.send("GET", "/v1/approvals", "").body), &list) == nil && len(list.Approvals) == 1
 		}, "nobody is asked")
 		one := list.Approvals[0]
 		if one.Workflow != "w" || one.Node != "hook" || one.Tool != "fault__echo" || one.Server != "fault" || one.Client != "admin" ||
-			one.Message != "May it?" || one.Arguments != `{"text":"please"}` || one.Hash == "" || !one.ExpiresAt.After(one.AskedAt) {
+			one.Message != "May it?" || one.NotShown < 90_000 || !strings.HasSuffix(one.Arguments, ` bytes are not shown]","text":"please"}`) || one.Hash == "" || !one.ExpiresAt.After(one.AskedAt) {
 			t.Errorf("%+v", one)
 		}
-		d.send("POST", "/v1/approvals/"+one.ID, `{"decision":"`+decision+`"}`).want(t, 200, nil, nil)
+		d.send("GET", "/v1/approvals/"+one.ID, "").want(t, 200, []string{note + `\",\"text\":\"please\"`}, []string{"notShown"})
+		d.send("POST", "/v1/approvals/"+one.ID, body[decision]).want(t, 200, nil, nil)
 		(<-answered).want(t, want.status, want.has, nil)
 	}
 }
@@ -341,7 +451,8 @@ func TestWorkflowsShowNoSecrets(t *testing.T) {
 	testkit.Eventually(t, func() bool {
 		return json.Unmarshal([]byte(d.send("GET", "/v1/approvals", "").body), &list) == nil && len(list.Approvals) == 1
 	}, "nobody is asked")
-	see("approval", d.send("GET", "/v1/approvals", ""), "redacted")
+	see("approvals", d.send("GET", "/v1/approvals", ""), "redacted", `"masked":true`)
+	see("approval", d.send("GET", "/v1/approvals/"+list.Approvals[0].ID, ""), "redacted", `"masked":true`)
 	d.send("POST", "/v1/approvals/"+list.Approvals[0].ID, `{"decision":"deny"}`).want(t, 200, nil, nil)
 	(<-answered).want(t, 403, nil, leaks)
 }

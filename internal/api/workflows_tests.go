@@ -153,18 +153,18 @@ func (a *API) runTests(r *http.Request, id gateway.Identity, in client.RunTestsR
 		return nil, err
 	}
 	var tests []workflow.Test
-	for i, t := range in.Tests {
+	if len(in.Tests) > workflow.MostTests {
+		return nil, invalid("tests may have %d at most", workflow.MostTests)
+	}
+	for _, t := range in.Tests {
 		one, err := a.newTest(r, id, t)
-		if err == nil {
-			err = one.Check()
-		}
 		if err != nil {
 			return nil, err
 		}
-		if i >= mostTried {
-			return nil, invalid("tests may have %d at most", mostTried)
-		}
 		tests = append(tests, one)
+	}
+	if err := workflow.CheckTests(path, tests); err != nil {
+		return nil, err
 	}
 	if len(in.Tests) == 0 {
 		if tests, err = a.opt.Workflows.Tests(r.Context(), path); err != nil && (len(in.Definition) == 0 || !isNotFound(err)) {
@@ -173,9 +173,6 @@ func (a *API) runTests(r *http.Request, id gateway.Identity, in client.RunTestsR
 	}
 	return a.opt.Workflows.Try(r.Context(), d, tests)
 }
-
-// mostTried is how many tests one request may try.
-const mostTried = 200
 
 // testResultOf returns a result in REST's form, without secrets.
 func (a *API) testResultOf(t workflow.TestResult, redact func([]byte) []byte) client.WorkflowTestResult {

@@ -2,13 +2,28 @@ package app
 
 import (
 	"context"
+	"slices"
 
+	"genkan/internal/api"
 	"genkan/internal/gateway"
+	"genkan/internal/identity"
+	"genkan/internal/workflow"
 )
 
 // hasLists reports whether workflows give a client lists of its own.
 func (p *Process) hasLists(client string) bool {
 	return p.workflows.engine.Set().ListsFor(client)
+}
+
+// reach returns the sources that the limit of a client allows; nil if it allows all.
+func (p *Process) reach(client string) []string {
+	return api.Reach(p.workflows.engine.Set(), client)
+}
+
+// mayUse reports whether the limit of a client allows a source.
+func (p *Process) mayUse(client, source string) bool {
+	reach := p.reach(client)
+	return reach == nil || slices.Contains(reach, source)
 }
 
 // listsOf returns what workflows leave of a source's tools for the audience of a view.
@@ -30,6 +45,34 @@ func (p *Process) rewrite(replace func()) {
 	p.listsDropped()
 }
 
+// recheck returns an error if the caller of a call may not make it any more: its token was
+// revoked or limited, or what it calls is not in its lists.
+func (p *Process) recheck(ctx context.Context, call *gateway.Call) error {
+	if err := p.tokens.Check(ctx, call.Identity); err != nil {
+		return err
+	}
+	switch call.Method {
+	case workflow.ToolsCall, workflow.PromptsGet, workflow.ResourcesRead:
+	default:
+		return nil
+	}
+	again := &gateway.Call{Method: call.Method, Params: call.Params, Name: call.Name, Kind: call.Kind, Caller: call.Caller, Terms: call.Terms, Parent: call.Parent}
+	if err := p.house.Load().find(again); err != nil {
+		return err
+	}
+	if again.Tool.Source.Name() != call.Tool.Source.Name() || again.Tool.Name != call.Tool.Name || call.ReadOnly && !again.Tool.ReadOnly {
+		return gateway.Errorf(gateway.CodeDenied, "%s is something else now; look at it again", call.Name)
+	}
+	return nil
+}
+
+// tokenChanged cancels the calls of a client whose token was revoked.
+func (p *Process) tokenChanged(operation, name string) {
+	if operation == identity.OperationRevoke {
+		p.recorder.CancelOf(name)
+	}
+}
+
 func (p *Process) listsDropped() {
 	select {
 	case p.dropped <- struct{}{}:
@@ -37,8 +80,9 @@ func (p *Process) listsDropped() {
 	}
 }
 
-// renewLists notifies clients that have lists of their own when these change. It runs
-// beside refresh, because it may wait for workflows.
+// renewLists notifies clients that have lists of their own when these change, and ends
+// approvals of calls that these have no more. It runs beside refresh, because it may wait
+// for workflows.
 func (p *Process) renewLists(ctx context.Context) {
 	for {
 		select {
@@ -51,5 +95,6 @@ func (p *Process) renewLists(ctx context.Context) {
 				p.mcp.Changed(view, kind)
 			}
 		}
+		p.workflows.desk.Recheck(func(call *gateway.Call) error { return p.recheck(ctx, call) })
 	}
 }

@@ -227,6 +227,113 @@ func TestWhatIsHiddenFromAClientIsOutOfItsReach(t *testing.T) {
 	}
 }
 
+// Servers beyond the limit of a token are unknown to it, also those that are down or list
+// nothing. Others know them.
+func TestServersBeyondALimitAreUnknown(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, conf{
+		"mcpServers": conf{"giraffe": child(t), "zebra": conf{"command": "not-there"}},
+		"profiles":   conf{"animals": conf{"servers": []string{"giraffe", "zebra"}}},
+		"kb":         conf{"enabled": true},
+	})
+	h.waitReady("giraffe")
+	testkit.Eventually(t, func() bool { return h.server("zebra").State == "down" }, "zebra is down")
+	bob, alice := h.client("bob"), h.client("alice")
+	if got := bob.callAt("/mcp", "giraffe__echo", `{"text":"x"}`); !strings.Contains(got, `"x"`) { // for the metrics
+		t.Fatal(got)
+	}
+	const guided = "/mcp?mode=search"
+	// asks returns what a client is told, by what it asks. The names that it says itself
+	// are taken out.
+	asks := func(c visitor) map[string]string {
+		answers := map[string]string{
+			"tools":               c.at("/mcp", "tools/list", "", ""),
+			"prompts":             c.at("/mcp", "prompts/list", "", ""),
+			"resources":           c.at("/mcp", "resources/list", "", ""),
+			"instructions":        c.at("/mcp", "server/discover", "", ""),
+			"a tool":              c.callAt("/mcp", "zebra__x", `{}`),
+			"the tools to search": c.at(guided, "tools/list", "", ""),
+			"a search":            c.callAt(guided, "search_tools", `{"query":"qqqq"}`),
+			"a search of one":     c.callAt(guided, "search_tools", `{"query":"echo","server":"zebra"}`),
+			"a description":       c.callAt(guided, "describe_tool", `{"name":"zebra__x"}`),
+			"a call of a found":   c.callAt(guided, "call_tool", `{"name":"zebra__x"}`),
+			"a profile":           c.callAt("/mcp/p/animals", "zebra__x", `{}`),
+			"a server alone":      c.at("/mcp/s/zebra", "tools/list", "", ""),
+			"one over REST":       c.rest("GET", "/v1/servers/zebra", ""),
+			"servers over REST":   c.rest("GET", "/v1/servers", ""),
+			"a tool over REST":    c.rest("GET", "/v1/tools/zebra__x", ""),
+			"a call over REST":    c.rest("POST", "/v1/tools/call", `{"name":"zebra__x"}`),
+			"a check over REST":   c.rest("POST", "/v1/tools/zebra__x/validate", `{}`),
+			"a search over REST":  c.rest("POST", "/v1/tools/search", `{"query":"echo","filters":{"server":"giraffe"}}`),
+			"metrics":             c.rest("GET", "/metrics", ""),
+		}
+		for what, answer := range answers {
+			answers[what] = strings.NewReplacer("zebra__x", "", `there is no server \"zebra\" here`, "", `there is no server \"zebra\"; `, "").Replace(answer)
+		}
+		return answers
+	}
+	names := func(answer string) bool {
+		return strings.Contains(answer, "zebra") || strings.Contains(answer, "giraffe")
+	}
+	before := asks(alice)
+	for _, what := range []string{"tools", "a tool", "the tools to search", "a search", "a search of one", "a description", "a call of a found", "a profile", "servers over REST", "a call over REST", "metrics"} {
+		if !names(before[what]) {
+			t.Errorf("without a limit, %s: %s", what, before[what])
+		}
+	}
+	h.must("PUT", "/v1/tokens/alice/limit", `{"servers":["kb"]}`, http.StatusOK)
+	for what, answer := range asks(alice) {
+		if names(answer) || answer == "" {
+			t.Errorf("%s: %s", what, answer)
+		}
+	}
+	if got := alice.callAt("/mcp", "zebra__x", `{}`); !strings.Contains(got, "Unknown tool: zebra__x. tools/list names the tools there are") {
+		t.Errorf("called %s", got)
+	}
+	if got := alice.rest("POST", "/v1/tools/call", `{"name":"zebra__x"}`); !strings.Contains(got, `"Tool not found: zebra__x"`) {
+		t.Errorf("called over REST %s", got)
+	}
+	alone := alice.at("/mcp/s/zebra", "tools/list", "", "")
+	if none := alice.at("/mcp/s/nobody", "tools/list", "", ""); alone != none {
+		t.Errorf("a hidden server says %s, one that is not there %s", alone, none)
+	}
+	for what, answer := range asks(bob) {
+		if names(answer) != names(before[what]) {
+			t.Errorf("%s for bob: %s", what, answer)
+		}
+	}
+	h.must("PUT", "/v1/tokens/alice/limit", `{}`, http.StatusOK)
+	for what, answer := range asks(alice) {
+		if names(answer) != names(before[what]) {
+			t.Errorf("after the limit, %s: %s", what, answer)
+		}
+	}
+}
+
+// The dependencies that an administrator gives to a tool name no tool that a client does
+// not see.
+func TestDependenciesBeyondALimitAreUnknown(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"giraffe": child(t), "zebra": child(t)}))
+	h.waitReady("giraffe", "zebra")
+	h.must("PATCH", "/v1/tools/giraffe__echo", `{"dependencies":["zebra__pid","giraffe__pid","later__x"]}`, http.StatusOK)
+	alice := h.client("alice")
+	h.must("PUT", "/v1/tokens/alice/limit", `{"servers":["giraffe"]}`, http.StatusOK)
+	for _, r := range []struct{ method, path, body string }{
+		{"GET", "/v1/tools/giraffe__echo", ""},
+		{"GET", "/v1/tools?limit=100", ""},
+		{"POST", "/v1/tools/search", `{"query":"echo"}`},
+	} {
+		if got := alice.rest(r.method, r.path, r.body); !strings.Contains(got, `"dependencies":["giraffe__pid"]`) || strings.Contains(got, "zebra") {
+			t.Errorf("%s: %s", r.path, got)
+		}
+		// An administrator sees what was written, and changes it.
+		if got := h.must(r.method, r.path, r.body, http.StatusOK); !strings.Contains(got, `"dependencies":["zebra__pid","giraffe__pid","later__x"]`) {
+			t.Errorf("%s for the administrator: %s", r.path, got)
+		}
+	}
+}
+
 // A renamed tool is called by its new name only, with the arguments of the server's tool.
 func TestAToolIsRenamedForAClient(t *testing.T) {
 	t.Parallel()

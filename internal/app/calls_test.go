@@ -192,3 +192,39 @@ func TestCancelACall(t *testing.T) {
 	}
 	admin.until(client.EventCallEnded, inner.ID, `"outcome":"canceled"`, "a person canceled this call in Genkan")
 }
+
+// How far a call is, is told to its caller and to administrators, in numbers alone.
+func TestProgressOfCallsIsFollowed(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.waitReady("one")
+	_, token, err := h.tokens.Add(t.Context(), "bob", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, bob := watch(t, h.token, h.overHTTP, "calls", "config"), watch(t, token.Reveal(), h.overHTTP, "calls", "config")
+	h.opened(admin)
+	h.opened(bob)
+	for _, tool := range []string{`{"name":"one__progress","parameters":{"n":3}}`, `{"name":"one__echo","parameters":{"text":"x"}}`} {
+		as := http.Header{}
+		if strings.Contains(tool, "echo") {
+			as.Set("Authorization", "Bearer "+token.Reveal())
+		}
+		if status, body := h.request(http.MethodPost, "/v1/tools/call", tool, as); status != http.StatusOK {
+			t.Fatal(body)
+		}
+	}
+	var begun client.CallStarted
+	if err := json.Unmarshal(admin.until(client.EventCallStarted).Data, &begun); err != nil {
+		t.Fatal(err)
+	}
+	e := admin.until(client.EventCallProgress)
+	if want := `{"id":"` + begun.ID + `","server":"one","tool":"one__progress","done":1,"total":3}`; string(e.Data) != want {
+		t.Errorf("%s, want %s", e.Data, want)
+	}
+	for _, e := range bob.upTo(client.EventCallEnded, "one__echo") {
+		if e.Name == client.EventCallProgress || strings.Contains(string(e.Data), "one__progress") {
+			t.Errorf("bob got %s %s", e.Name, e.Data)
+		}
+	}
+}

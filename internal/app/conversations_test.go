@@ -121,6 +121,7 @@ func testQuestionsWithinHooks(t *testing.T, p *process) {
 // A legacy client asks the person for a workflow, and then for the server.
 func testALegacyClientAsks(t *testing.T, p *process) {
 	definition := strings.ReplaceAll(approving, `"id":"ask"`, `"id":"agree"`)
+	definition = strings.Replace(definition, `"May it?"`, `"May it?","askClient":true`, 1)
 	p.put("agree", strings.Replace(definition, "one__echo", "new__elicit", 1))
 	var pending []string // at each question
 	asked, text := p.asked(t, "new__elicit", func() {

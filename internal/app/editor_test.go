@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,6 +95,18 @@ func (w *workshop) backgroundPIDs() []int {
 		}
 	}
 	return pids
+}
+
+// onlyBackground waits until the log names the owner as the only background process, and
+// returns its PID. A process may serve before its log is written.
+func (w *workshop) onlyBackground() int {
+	w.t.Helper()
+	owner := 0
+	testkit.Eventually(w.t, func() bool {
+		owner = w.owner()
+		return slices.Equal(w.backgroundPIDs(), []int{owner})
+	}, "the owner is the only background process")
+	return owner
 }
 
 // owner is the process that answers on the socket; 0 for none.
@@ -329,14 +340,8 @@ func (e *editor) hears(part string) {
 // serve starts `genkan serve`, and waits until it owns the socket if it is to.
 func (w *workshop) serve(mustOwn bool) *exec.Cmd {
 	w.t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	address := free.Addr().String()
-	_ = free.Close()
 	output := &testkit.Buffer{}
-	cmd := exec.Command(w.genkan, "serve", "--data", w.dir, "--listen", address)
+	cmd := exec.Command(w.genkan, "serve", "--data", w.dir, "--listen", "127.0.0.1:0")
 	cmd.Env, cmd.Stdout, cmd.Stderr = w.env, output, output
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {

@@ -38,7 +38,13 @@ func (p *Process) openHistory() {
 		Running: p.recorder.Running, AllRunning: p.recorder.AllRunning, CancelRunning: p.recorder.Cancel,
 		Redact: p.secrets.Redactor, Since: p.tokens.NameSince,
 	}
-	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, p.callStarted, p.callEnded)
+	say := p.say
+	p.recorder.Keep(func() record.Keeping {
+		k := keepingOf(p.Config().Record, writer)
+		k.Say = say
+		return k
+	}, p.callStarted, p.callEnded)
+	p.recorder.Follow(p.callProgressed)
 }
 
 // CallHistory returns the call history of a data directory that no running genkan

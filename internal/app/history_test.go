@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -87,6 +88,71 @@ func TestTheHistoryOfCalls(t *testing.T) {
 	}
 	if lines := h.logLines("call"); lines[0]["request_id"] != calls[0].ID {
 		t.Errorf("the log names the call %v, the history %s", lines[0]["request_id"], calls[0].ID)
+	}
+}
+
+// A call that fails before a tool is found counts for the server that it was meant for, as
+// far as its client may know that server. Only administrators learn that a tool is hidden.
+func TestCallsThatReachNoServer(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t), "gone": conf{"command": "/no/such/program"}, "two": child(t)}))
+	h.waitReady("one", "two")
+	alice := h.client("alice")
+	h.must(http.MethodPut, "/v1/tokens/alice/limit", `{"servers":["one","gone"]}`, http.StatusOK)
+	h.list("hide", "alice", leaveOut("echo"))
+	h.must(http.MethodPost, "/v1/tools/one__pid/disable", "", http.StatusOK)
+	before := len(h.recorded(everything))
+	for _, c := range []struct{ path, tool string }{
+		{"/mcp", "one__pid"},
+		{"/mcp/s/one", "pid"},
+		{"/mcp", "gone__anything"},
+		{"/mcp/s/gone", "anything"},
+		{"/mcp/s/one", "made_up"},
+		{"/mcp", "one__made_up"},
+		{"/mcp", "one__echo"},
+		{"/mcp", "two__pid"},
+		{"/mcp", "nobody__made_up"},
+	} {
+		alice.callAt(c.path, c.tool, `{}`)
+	}
+	var got []string
+	for _, e := range h.recorded(everything)[before:] {
+		got = append(got, strings.TrimRight(strings.Join([]string{e.Server, e.Tool, e.Outcome}, " ")+" "+strings.Repeat("unlisted", int(e.Flags&history.Unlisted/history.Unlisted))+strings.Repeat(" hidden", int(e.Flags&history.Hidden/history.Hidden)), " "))
+	}
+	if want := []string{
+		"one one__pid denied", "one pid denied",
+		"gone gone__anything unavailable unlisted", "gone anything unavailable unlisted",
+		"one made_up not_found unlisted", "one one__made_up not_found unlisted",
+		"one one__echo not_found unlisted hidden", " two__pid not_found unlisted hidden", " nobody__made_up not_found unlisted",
+	}; !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	const toAdmins = "It exists, but the limit of the client's token or a workflow hides it"
+	for who, want := range map[string]int{alice.token: 0, h.token: 2} {
+		if n := strings.Count(visitor{h, who}.rest(http.MethodGet, "/v1/calls", ""), toAdmins); n != want {
+			t.Errorf("%d calls are said to be of hidden tools, want %d", n, want)
+		}
+	}
+	var stats struct {
+		Servers, Tools []struct{ Server, Tool string }
+	}
+	_ = json.Unmarshal([]byte(alice.rest(http.MethodGet, "/v1/calls/stats", "")), &stats)
+	for _, sum := range stats.Tools {
+		if strings.Contains(sum.Tool, "made_up") || strings.Contains(sum.Tool, "anything") || strings.Contains(sum.Tool, "echo") || sum.Server == "two" {
+			t.Errorf("a sum of %+v", sum)
+		}
+	}
+	if len(stats.Servers) != 3 { // one, gone, and none
+		t.Errorf("servers %+v", stats.Servers)
+	}
+	hidden := 0
+	for _, line := range h.logLines("call") {
+		if line["hidden_from_client"] == true {
+			hidden++
+		}
+	}
+	if hidden != 2 {
+		t.Errorf("%d lines of the log tell of hidden tools", hidden)
 	}
 }
 

@@ -224,7 +224,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	h.shaper = p.shaper(cfg)
 	h.Views = views.New(views.Options{
 		Config: cfg, Mounts: mounts, Always: h.everywhere(), Learned: p.learned, Log: p.catalogLog, Translate: language(cfg).Translator(),
-		HasLists: p.hasLists, Lists: p.listsOf,
+		HasLists: p.hasLists, Lists: p.listsOf, MayUse: p.mayUse,
 		Vectors: p.vectors.shelfFor(cfg.Embeddings, p.store, p.log),
 		Guide: func(view gateway.View) gateway.Source {
 			return guide.New(view, language(cfg).Translator(), func() guide.House { return h.successor() })

@@ -78,16 +78,13 @@ func testEditorsShare(t *testing.T, genkan string) {
 	if started := testkit.Pids(t, w.pidfile); len(started) != 1 {
 		t.Errorf("%d children were started", len(started))
 	}
-	background := w.backgroundPIDs()
-	if len(background) != 1 || w.owner() != background[0] {
-		t.Errorf("the background processes are %v, the owner is %d", background, w.owner())
-	}
+	background := w.onlyBackground()
 	// The child and the guard.
-	if all := childrenOf(t, background[0]); len(all) != 2 {
+	if all := childrenOf(t, background); len(all) != 2 {
 		t.Errorf("the background process has %d children", len(all))
 	}
 	for _, e := range opened {
-		if pid := e.cmd.Process.Pid; pid != background[0] && len(childrenOf(t, pid))-len(descendants(t, pid, background[0])) != 0 {
+		if pid := e.cmd.Process.Pid; pid != background && len(childrenOf(t, pid))-len(descendants(t, pid, background)) != 0 {
 			t.Errorf("an editor's process has children: %v", childrenOf(t, pid))
 		}
 	}
@@ -176,9 +173,10 @@ func testBackgroundIsKilled(t *testing.T, genkan string) {
 		e.mustCall("f__echo", `{"text":"x"}`)
 		t.Logf("killed: calls under way were told after %v, and another one was answered after %v", told, time.Since(killed))
 		testkit.Eventually(t, func() bool { return len(w.aliveChildren()) == 1 }, "one child is left; there were %v, there are %v", children, w.aliveChildren())
-		if now := w.owner(); now == 0 || now == owner || len(w.backgroundPIDs()) != 1 {
-			t.Errorf("the owner is %d, after %d; background processes: %v", now, owner, w.backgroundPIDs())
+		if now := w.owner(); now == 0 || now == owner {
+			t.Errorf("the owner is %d, after %d", now, owner)
 		}
+		w.onlyBackground()
 	}
 	close(stop)
 	load.Wait()
@@ -330,9 +328,9 @@ func testIdleEnd(t *testing.T, genkan string) {
 	for range 2 {
 		e := w.open()
 		e.mustCall("f__echo", `{"text":"x"}`)
-		background := w.backgroundPIDs()
+		background := w.onlyBackground()
 		e.close()
-		testkit.Eventually(t, func() bool { return !testkit.Alive(background[0]) }, "the background process ends")
+		testkit.Eventually(t, func() bool { return !testkit.Alive(background) }, "the background process ends")
 		testkit.Eventually(t, func() bool { return len(w.aliveChildren()) == 0 }, "its children end")
 		for _, file := range []string{"genkan.sock", "address"} {
 			if _, err := os.Lstat(filepath.Join(w.dir, "run", file)); err == nil {
@@ -351,9 +349,7 @@ func testLongPath(t *testing.T, genkan string) {
 			t.Errorf("it says %s", log)
 		}
 	}
-	if n := len(w.backgroundPIDs()); n != 1 {
-		t.Errorf("there are %d background processes", n)
-	}
+	w.onlyBackground()
 }
 
 func testNoPlace(t *testing.T, genkan string) {
@@ -397,9 +393,7 @@ func testServeTakesOver(t *testing.T, genkan string) {
 	if err := serve.Wait(); err != nil {
 		t.Errorf("genkan serve ended with %v", err)
 	}
-	if pids := w.backgroundPIDs(); len(pids) != 1 || w.owner() != pids[0] {
-		t.Errorf("the background processes are %v", pids)
-	}
+	w.onlyBackground()
 	// So does the background process's own end.
 	if err := syscall.Kill(w.owner(), syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -52,6 +52,16 @@ func (p *Process) callStarted(e history.Entry) {
 	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallStarted, Client: e.Caller, Data: (*startedCall)(&kept)})
 }
 
+// callProgressed publishes how far a call is.
+func (p *Process) callProgressed(e history.Entry, done, total float64) {
+	if p.callsAreFollowed() {
+		p.live.Publish(events.Event{
+			Topic: events.Calls, Name: client.EventCallProgress, Client: e.Caller,
+			Data: client.CallProgress{ID: e.ID, Server: e.Server, Tool: e.Tool, Done: done, Total: total},
+		})
+	}
+}
+
 // callEnded publishes that a call has ended.
 func (p *Process) callEnded(e history.Entry) {
 	if !p.callsAreFollowed() {
@@ -124,7 +134,7 @@ func (p *Process) serverChanged(s *upstream.Server, st upstream.Status) {
 }
 
 func (p *Process) publishServer(cfg *config.Config, name string, st upstream.Status) {
-	p.live.Publish(events.Event{Topic: events.Servers, Name: client.EventServerState, Data: serverState{p, name, cfg, st}})
+	p.live.Publish(events.Event{Topic: events.Servers, Name: client.EventServerState, Server: name, Data: serverState{p, name, cfg, st}})
 }
 
 // publishServers publishes the states of the servers that a reload has added, changed,
@@ -184,7 +194,7 @@ func (p *Process) publishLists() {
 	}
 	for _, c := range now.ChangedSince(before) {
 		p.live.Publish(events.Event{
-			Topic: events.Tools, Name: client.EventToolsChanged,
+			Topic: events.Tools, Name: client.EventToolsChanged, Server: c.Source,
 			Data: client.ToolsEvent{Server: c.Source, Kind: c.Kind.String(), Count: c.Count},
 		})
 	}
@@ -201,6 +211,17 @@ func (f configFailed) ForReader(r events.Reader) any {
 	return client.ConfigEvent{Error: languageOf(r).Error(gateway.AsError(f.err))}
 }
 
+// configReloaded is the data of the event about a configuration that is used now.
+type configReloaded struct{ servers int }
+
+// ForReader tells administrators how many servers run. Others may be limited to some.
+func (c configReloaded) ForReader(r events.Reader) any {
+	if !r.Admin {
+		return client.ConfigEvent{}
+	}
+	return client.ConfigEvent{Servers: c.servers}
+}
+
 // publishReload publishes the result of a reload.
 func (p *Process) publishReload(err error) {
 	if err != nil {
@@ -209,7 +230,7 @@ func (p *Process) publishReload(err error) {
 	}
 	p.live.Publish(events.Event{
 		Topic: events.Config, Name: client.EventConfigReloaded,
-		Data: client.ConfigEvent{Servers: len(p.house.Load().servers)},
+		Data: configReloaded{len(p.house.Load().servers)},
 	})
 }
 

@@ -55,22 +55,32 @@ func (h *testHouse) overHTTP(ctx context.Context) (net.Conn, error) {
 // others.
 func (w watcher) until(name string, parts ...string) client.Event {
 	w.t.Helper()
-	var others []string
+	all := w.upTo(name, parts...)
+	return all[len(all)-1]
+}
+
+// upTo returns the events up to the first with a name whose data has all parts.
+func (w watcher) upTo(name string, parts ...string) (all []client.Event) {
+	w.t.Helper()
 	timeout := time.After(time.Minute)
 	for {
 		select {
 		case e := <-w.events:
+			all = append(all, e)
 			found := e.Name == name
 			for _, part := range parts {
 				found = found && strings.Contains(string(e.Data), part)
 			}
 			if found {
-				return e
+				return all
 			}
-			others = append(others, e.Name+" "+string(e.Data))
 		case err := <-w.ended:
 			w.t.Fatalf("the stream ended: %v", err)
 		case <-timeout:
+			var others []string
+			for _, e := range all {
+				others = append(others, e.Name+" "+string(e.Data))
+			}
 			w.t.Fatalf("no event %s with %q; others were %s", name, parts, strings.Join(others, "\n"))
 		}
 	}
@@ -172,7 +182,9 @@ func TestEvents(t *testing.T) {
 	for reloads := 0; reloads < 2; { // after two was removed, and this one
 		switch e := <-alice.events; e.Name {
 		case client.EventConfigReloaded:
-			reloads++
+			if reloads++; strings.Contains(string(e.Data), "servers") {
+				t.Errorf("alice learns how many servers there are: %s", e.Data)
+			}
 		case client.EventConfigFailed, client.EventProgress:
 			t.Errorf("alice got %s", e.Data)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"genkan/internal/doctor"
 	"genkan/internal/testkit"
 )
 
@@ -78,6 +79,59 @@ func TestAServerMayOverwriteOthers(t *testing.T) {
 	h.must(http.MethodPatch, "/v1/servers/kept", `{"overwrite":false}`, http.StatusOK)
 	if got := owner("echo"); got != "one" {
 		t.Errorf("echo is of %s", got)
+	}
+}
+
+// The doctor names workflows that do not apply any more because another server has
+// replaced their tool, until they name the other tool.
+func TestTheDoctorNamesBypassedWorkflows(t *testing.T) {
+	t.Parallel()
+	files, other := child(t), with(child(t), conf{"prefix": ""})
+	cfg := func(overwrite bool) conf {
+		return conf{"mcpServers": conf{"files": files, "other": with(other, conf{"overwrite": overwrite})}}
+	}
+	h := openHouse(t, cfg(false))
+	h.waitReady("files", "other")
+	for _, name := range []string{"files__echo", "create_item"} {
+		h.mustCall("add_tool", `{"name":"`+name+`"}`)
+	}
+	guard := func(id, tools, mode string) {
+		t.Helper()
+		h.enable(`{"id":"` + id + `","name":"` + id + `","mode":"` + mode + `","workflowType":"tools/call","match":{"tools":[` + tools + `]},
+			"nodes":[{"id":"start","type":"start"},{"id":"end","type":"end","data":{"outcome":"deny"}}],"edges":[{"source":"start","target":"end"}]}`)
+	}
+	guard("plain", `"files__echo"`, "enforce")
+	guard("built-in", `"files__pid","kb__create_item"`, "enforce")
+	guard("shadow", `"files__echo"`, "shadow")
+	guard("wild", `"*__*echo"`, "enforce")
+	guard("both", `"files__echo","other__files__echo"`, "enforce")
+	named := func() string {
+		t.Helper()
+		found, err := h.doctor(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, f := range found {
+			if text := f.Title.String(); f.Subject.Kind == doctor.OfProgram && strings.Contains(text, "has replaced") {
+				all = append(all, text)
+			}
+		}
+		return strings.Join(all, "\n")
+	}
+	if got := named(); got != "" {
+		t.Errorf("nothing is replaced: %s", got)
+	}
+	h.reload(cfg(true))
+	testkit.Eventually(t, func() bool { return strings.Contains(h.tool("files__echo"), `"replaces":["files"]`) }, "the tool is replaced")
+	const want = "the workflow built-in is for kb__create_item, which a tool of server other has replaced\n" +
+		"the workflow plain is for files__echo, which a tool of server other has replaced"
+	if got := named(); got != want {
+		t.Errorf("named are %s", got)
+	}
+	guard("plain", `"files__echo","other__files__echo"`, "enforce")
+	if got := named(); strings.Contains(got, "plain") {
+		t.Errorf("the workflow names both: %s", got)
 	}
 }
 

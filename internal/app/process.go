@@ -237,6 +237,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.openKnowledge()
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.tokens = identity.NewTokens(p.store, admin, time.Now)
+	p.tokens.Changed = p.tokenChanged
 	if err := p.openResults(); err != nil {
 		return nil, err
 	}
@@ -245,6 +246,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.tasks = tasks.New(secret[:])
 	p.lock = lock.New(p.tokens.Verify, rules(cfg))
 	p.sessions = identity.NewSessions(p.tokens, p.store, time.Now)
+	p.sessions.Count = func(who gateway.Identity) error { return p.house.Load().Count(who) }
 	p.lock.Sessions = lock.Sessions{Cookie: sessionCookie(admin), Verify: p.sessions.Verify}
 	p.lock.Met = p.tokens.Met
 	p.lock.Refused = func(r *http.Request, status int, reason string) { p.recorder.Refusals().Note(r, status, reason, "") }

@@ -84,8 +84,8 @@ func TestReconfiguringKeepsTheProcess(t *testing.T) {
 			}
 			return nil
 		}},
-		"a timeout": {conf{"timeout": "1s"}, "one__pid", func() error {
-			if _, err := h.call("one__sleep", `{"ms":60000}`); err == nil || !strings.Contains(err.Error(), "after 1000ms") {
+		"a timeout": {conf{"timeout": "3s"}, "one__pid", func() error {
+			if _, err := h.call("one__sleep", `{"ms":60000}`); err == nil || !strings.Contains(err.Error(), "after 3000ms") {
 				return fmt.Errorf("got %w", err)
 			}
 			return nil

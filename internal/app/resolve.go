@@ -32,10 +32,15 @@ func (h *house) find(call *gateway.Call) error {
 	if call.Kind == gateway.KindTask {
 		call.Tool = h.tasks.Resolve(call, h.source)
 	}
-	if call.Tool == nil {
-		return c.Resolve(call)
+	if call.Tool != nil {
+		return nil
 	}
-	return nil
+	err := c.Resolve(call)
+	if e := gateway.AsError(err); err != nil && call.Tool == nil && call.View.Audience != "" {
+		all, ok := h.Catalog(call.View.Shared())
+		e.Hidden = ok && all.Find(call.Kind, call.Name) != nil
+	}
+	return err
 }
 
 // keepToLists makes the caller the audience of the call's view. A workflow that is making

@@ -37,6 +37,9 @@ func (o Options) secrets(v *vault.File, admin gateway.Secret, cfg func() *config
 // redactJSON takes secrets out of what is stored, or people are shown, of a call.
 func (p *Process) redactJSON(raw []byte) []byte { return p.secrets.JSON(p.life, raw) }
 
+// redactKnown takes the secrets that genkan holds out of what people decide about.
+func (p *Process) redactKnown(raw []byte) []byte { return p.secrets.Known(p.life, raw) }
+
 // redactText takes secrets out of an error before it is stored.
 func (p *Process) redactText(text string) string { return p.secrets.Text(p.life, text) }
 

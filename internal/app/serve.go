@@ -16,6 +16,7 @@ import (
 	"genkan/internal/api/client"
 	"genkan/internal/connections"
 	"genkan/internal/gateway"
+	"genkan/internal/web"
 	"genkan/internal/webhook"
 )
 
@@ -36,7 +37,12 @@ func (p *Process) Handler() http.Handler {
 	p.ui.Routes(mux)
 	metrics := promhttp.HandlerFor(p.recorder.Registry(), promhttp.HandlerOpts{})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := p.admit(w, r); ok {
+		id, ok := p.admit(w, r)
+		switch {
+		case !ok:
+		case !id.Admin && p.reach(id.ClientID) != nil: // metrics name all servers
+			p.nothing(w, r)
+		default:
 			metrics.ServeHTTP(w, r)
 		}
 	})
@@ -48,11 +54,16 @@ func (p *Process) Handler() http.Handler {
 	mux.HandleFunc("/.well-known/", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := p.admit(w, r); ok {
-			p.refused(r, http.StatusNotFound, "not_found")
-			p.api.Nothing(w)
+			p.nothing(w, r)
 		}
 	})
 	return mux
+}
+
+// nothing answers that there is nothing at the path of a request.
+func (p *Process) nothing(w http.ResponseWriter, r *http.Request) {
+	p.refused(r, http.StatusNotFound, "not_found")
+	p.api.Nothing(w)
 }
 
 // admit identifies the caller by a token. When it reports false, it has answered the
@@ -79,6 +90,9 @@ func (p *Process) admitWith(
 			Values:  []any{id.ClientID},
 		})
 		return gateway.Identity{}, false
+	}
+	if ok {
+		web.Admitted(r)
 	}
 	return id, ok
 }

@@ -22,6 +22,10 @@ type background struct {
 	stop  context.CancelFunc
 }
 
+// patience is how long the process waits for a page here, and for a connection. A busy
+// machine opens one in that time.
+const patience = 3 * time.Second
+
 func openBackground(t *testing.T, idle, linger time.Duration) *background {
 	t.Helper()
 	dir := t.TempDir()
@@ -147,7 +151,7 @@ func (b *background) openTab(origin, code string) (closeTab func()) {
 // page is open, and then closes the port and ends.
 func TestABackgroundProcessHasAUIWhileAPageIsOpen(t *testing.T) {
 	t.Parallel()
-	b := openBackground(t, 500*time.Millisecond, 500*time.Millisecond)
+	b := openBackground(t, patience, patience)
 	done := b.command()
 	origin, code := b.link()
 	closeFirst := b.openTab(origin, code)
@@ -179,7 +183,7 @@ func TestABackgroundProcessHasAUIWhileAPageIsOpen(t *testing.T) {
 // A port that was closed is opened again where it was, and closes with the process.
 func TestTheUIPortIsOpenedAgain(t *testing.T) {
 	t.Parallel()
-	b := openBackground(t, time.Hour, 500*time.Millisecond)
+	b := openBackground(t, time.Hour, patience)
 	origin, code := b.link()
 	b.openTab(origin, code)()
 	testkit.Eventually(t, func() bool { return !b.uiPort.IsOpen() }, "the port is closed")

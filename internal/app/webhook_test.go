@@ -97,7 +97,7 @@ func TestApprovalsOverAWebhook(t *testing.T) {
 		return response.StatusCode, string(body), response.Header
 	}
 	for _, decision := range []string{"approve", "deny"} {
-		decided, one := h.pending(`{"text":"<b>hello</b>","password":"hunter2-and-more"}`)
+		decided, one := h.pending("{\"text\":\"<b>hello</b>\",\"password\":\"hunter2-and-more\",\"path\":\"files/\u2066\u202etxt.seton\u202c\u2069\"}")
 		all := chat.told()
 		var got struct{ Event, Text, Link, ID, Tool, Arguments, Hash string }
 		what, raw, _ := strings.Cut(all[len(all)-1], "{")
@@ -110,7 +110,7 @@ func TestApprovalsOverAWebhook(t *testing.T) {
 		}
 		for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodGet} { // a chat's preview, a scanner, a person
 			status, body, header := page(method, got.Link, "", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "document")
-			if status != http.StatusOK || method == http.MethodGet && (!strings.Contains(body, "&lt;b&gt;hello&lt;/b&gt;") || !strings.Contains(body, "one__echo") || strings.Contains(body, "hunter2") || strings.Contains(body, "<script")) {
+			if status != http.StatusOK || method == http.MethodGet && (!strings.Contains(body, "&lt;b&gt;hello&lt;/b&gt;") || !strings.Contains(body, "one__echo") || !strings.Contains(body, "hunter2") || !strings.Contains(body, `files/\u2066\u202etxt.seton\u202c\u2069`) || strings.Contains(body, "<script")) {
 				t.Errorf("%s: %d %s", method, status, body)
 			}
 			policy := header.Get("Content-Security-Policy")
@@ -146,13 +146,26 @@ func TestApprovalsOverAWebhook(t *testing.T) {
 			t.Errorf("%d %s", status, body)
 		}
 	}
+	// The page says what it does not show, and another one shows all.
+	decided, one := h.pending(`{"note":"` + strings.Repeat("x", 50_000) + `THE END","text":"hello"}`)
+	all := chat.told()
+	_, link, _ := strings.Cut(all[len(all)-1], `"link":"`)
+	link, _, _ = strings.Cut(link, `"`)
+	if _, body, _ := page(http.MethodGet, link, ""); !strings.Contains(body, "bytes of the arguments are not shown here.") || !strings.Contains(body, `<a href="?all">`) || strings.Contains(body, "THE END") || !strings.Contains(body, "hello") {
+		t.Errorf("%s", body)
+	}
+	if status, body, _ := page(http.MethodGet, link+"?all", ""); status != http.StatusOK || !strings.Contains(body, "THE END") || strings.Contains(body, "not shown") {
+		t.Errorf("%d %s", status, body)
+	}
+	h.must(http.MethodPost, "/v1/approvals/"+one.ID, `{"decision":"deny"}`, http.StatusOK)
+	<-decided
 	if lines := h.logLines("an approval was decided over its link"); len(lines) != 2 {
 		t.Errorf("logged %v", lines)
 	}
 
 	// If it fails, the call waits all the same.
 	chat.status.Store(http.StatusNotFound)
-	decided, one := h.pending(`{"text":"a"}`)
+	decided, one = h.pending(`{"text":"a"}`)
 	if one.Webhook != "failed" || one.WebhookProblem != "the webhook of approvals answered with status 404" {
 		t.Errorf("%+v", one)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"genkan/internal/api/client"
+	"genkan/internal/workflow"
 )
 
 // followedCanary is in what calls send and receive.
@@ -61,15 +62,15 @@ func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
 			t.Errorf("%v: %+v", err, opened)
 		}
 		if how != "expired" {
-			if err := h.workflows.desk.Decide(t.Context(), pending.ID, "boss", how == "approved"); err != nil {
+			if err := h.workflows.desk.Decide(t.Context(), pending.ID, workflow.Decision{Granted: how == "approved", By: "boss"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		admin.until(client.EventApprovalClosed, `"id":"`+pending.ID+`"`, `"decision":"`+how+`"`)
 		<-done
 	}
-	h.enable(strings.Replace(approving, `"May it?"`, `"May it?","timeoutMs":60000`, 1))
-	for action, how := range map[string]string{"accept": "approved", "decline": "denied"} {
+	h.enable(strings.Replace(approving, `"May it?"`, `"May it?","timeoutMs":60000,"askClient":true`, 1))
+	for action, how := range map[string]string{"accept": "approved", "decline": "denied", "": "denied"} {
 		h.askedInClient(admin, action, how)
 	}
 	h.must(http.MethodDelete, "/v1/workflows/ask", "", http.StatusOK)
@@ -109,7 +110,8 @@ func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
 }
 
 // askedInClient calls a tool with a client that asks its own person. Administrators see
-// that, and how the person decides; they cannot decide themselves.
+// that, and how the person decides. If action is empty, an administrator is faster and
+// refuses the call.
 func (h *testHouse) askedInClient(admin watcher, action, how string) {
 	t := h.t
 	t.Helper()
@@ -117,6 +119,9 @@ func (h *testHouse) askedInClient(admin watcher, action, how string) {
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
 		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 			<-answer
+			if action == "" {
+				return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}, nil
+			}
 			return &mcp.ElicitResult{Action: action, Content: map[string]any{"allow": true}}, nil
 		},
 	}).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: withToken{h.token, h.http.Transport}}}, nil)
@@ -136,9 +141,15 @@ func (h *testHouse) askedInClient(admin watcher, action, how string) {
 	if list := h.must(http.MethodGet, "/v1/approvals", "", http.StatusOK); !strings.Contains(list, pending.ID) || !strings.Contains(list, `"inClient":true`) {
 		t.Errorf("the list is %s", list)
 	}
-	h.must(http.MethodPost, "/v1/approvals/"+pending.ID, `{"decision":"approve"}`, http.StatusConflict)
-	close(answer)
+	if action == "" {
+		h.must(http.MethodPost, "/v1/approvals/"+pending.ID, `{"decision":"deny"}`, http.StatusOK)
+	} else {
+		close(answer)
+	}
 	admin.until(client.EventApprovalClosed, `"id":"`+pending.ID+`"`, `"decision":"`+how+`"`, `"by":"admin"`)
 	<-done
+	if action == "" {
+		close(answer)
+	}
 	_ = session.Close()
 }

@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
+	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/registry"
@@ -63,14 +65,14 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 		Translate: p.say,
 		Redact:    p.secrets.Mask, Log: p.log, Version: p.opt.Version,
 	})
-	w.desk = workflow.NewDesk(workflow.DeskOptions{Redact: p.redactJSON, Translate: p.say, Opened: p.approvalOpened, Closed: p.approvalClosed})
+	w.desk = workflow.NewDesk(workflow.DeskOptions{Redact: p.redactKnown, Translate: p.say, Opened: p.approvalOpened, Closed: p.approvalClosed})
 	w.engine = workflow.NewEngine(workflow.Options{
 		Runner: w.hooks, DetachedRunner: w.detached,
 		Call: gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 			return p.house.Load().inner.Handle(ctx, call)
 		}),
 		Fetch:   script.Fetch,
-		Decider: workflow.DeciderFunc(w.desk.Ask),
+		Decider: workflow.DeciderFunc(w.desk.Ask), Recheck: p.recheck,
 		CheckOutput: func(tool *gateway.Tool, structured []byte) error {
 			return p.house.Load().validator.CheckOutput(tool, structured)
 		},
@@ -80,6 +82,7 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 	w.library = workflow.NewLibrary(w.folder, w.engine, workflow.Environment{
 		Compile:  func(name, source string) (*script.Program, error) { return w.hooks.Compile(p.life, name, source) },
 		Template: template.HookOf,
+		Params:   checkParams,
 		Variable: func(value json.RawMessage) (json.RawMessage, error) { return registry.Variable(p.life, p.vault, value) },
 	}, time.Now)
 	w.library.OnChange(p.workflowChanged)
@@ -90,6 +93,13 @@ func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 		p.log.Error("a workflow that is enabled cannot be run any more", "workflow", id, "error", workflow.Invalid(id, problems))
 	}
 	return err
+}
+
+// checkParams checks the params of a hook against the schema of its module. A schema that
+// cannot be used checks nothing.
+func checkParams(schema, params json.RawMessage) error {
+	definition := slices.Concat([]byte(`{"outputSchema":`), schema, []byte("}"))
+	return new(catalog.Validator).CheckOutput(&gateway.Tool{Exposed: "params", Definition: definition}, params)
 }
 
 // followWorkflows watches the folder of workflow files that a configuration names.

@@ -118,7 +118,8 @@ func TestWorkflowsLeakNoSecrets(t *testing.T) {
 	if !strings.Contains(pending, "redacted") {
 		t.Error(pending)
 	}
-	clean("the approval", pending)
+	// What only looks like a secret is shown to who decides: it could be what the call runs.
+	clean("the approval", strings.ReplaceAll(pending, "canary-of-no-vault", ""))
 	h.must(http.MethodPost, "/v1/approvals/"+h.workflows.desk.List()[0].ID, `{"decision":"deny"}`, http.StatusOK)
 	<-answered
 

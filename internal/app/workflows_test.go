@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -194,17 +195,19 @@ func TestAPersonDecides(t *testing.T) {
 			}
 			return pending.ID != ""
 		}, "an approval is pending")
-		if pending.Tool != "one__echo" || pending.Message != "May it?" || pending.Client != "admin" || strings.Contains(pending.Arguments, "hunter2") {
+		if pending.Tool != "one__echo" || pending.Message != "May it?" || pending.Client != "admin" || pending.Arguments != secret || pending.Masked {
 			t.Errorf("asked %+v", pending)
 		}
-		if err := h.workflows.desk.Decide(t.Context(), pending.ID, "admin", allow); err != nil {
+		if err := h.workflows.desk.Decide(t.Context(), pending.ID, workflow.Decision{Granted: allow, By: "admin"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := <-decided; strings.HasPrefix(got, "hello") != allow || strings.Contains(got, `workflow "ask" refused this call`) == allow {
+		if got := <-decided; strings.HasPrefix(got, "hello") != allow || strings.Contains(got, `a person whom workflow "ask" asked refused this call`) == allow {
 			t.Errorf("allowed %v: %s", allow, got)
 		}
 	}
 
+	// A client with a token is asked if the workflow says so.
+	h.enable(strings.Replace(approving, `"May it?"`, `"May it?","askClient":true`, 1))
 	for _, answer := range []string{"accept", "decline", "accept without"} {
 		asked := ""
 		client := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
@@ -219,11 +222,54 @@ func TestAPersonDecides(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "one__echo", Arguments: json.RawMessage(secret)})
-		if failed := failureOf(result, err); (failed == nil) != (answer == "accept") || !strings.Contains(asked, "May it?\none__echo {") || strings.Contains(asked, "hunter2") {
+		if failed := failureOf(result, err); (failed == nil) != (answer == "accept") || !strings.Contains(asked, "May it?\none__echo {") || !strings.Contains(asked, "hunter2") {
 			t.Errorf("%s: asked %q: %v", answer, asked, failed)
 		}
 		_ = session.Close()
 	}
+}
+
+// A client with a token is not asked whether its own call may be made: an administrator
+// decides, whatever the client announces.
+func TestAClientDoesNotApproveItsOwnCall(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.waitReady("one")
+	h.enable(approving)
+	var made struct{ Token string }
+	if err := json.Unmarshal([]byte(h.must(http.MethodPost, "/v1/tokens", `{"name":"agent"}`, http.StatusCreated)), &made); err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int32
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
+		ElicitationHandler: func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			asked.Add(1)
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"allow": true}}, nil
+		},
+	}).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: withToken{made.Token, h.http.Transport}}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decided := make(chan error, 1)
+	go func() {
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "one__echo", Arguments: json.RawMessage(`{"text":"hello"}`)})
+		decided <- failureOf(result, err)
+	}()
+	var pending workflow.Approval
+	testkit.Eventually(t, func() bool {
+		if all := h.workflows.desk.List(); len(all) == 1 {
+			pending = all[0]
+		}
+		return pending.ID != ""
+	}, "an approval is pending")
+	if pending.InClient || pending.Client != "agent" {
+		t.Errorf("asked %+v", pending)
+	}
+	h.must(http.MethodPost, "/v1/approvals/"+pending.ID, `{"decision":"deny"}`, http.StatusOK)
+	if err := <-decided; err == nil || asked.Load() > 0 {
+		t.Errorf("it passed: %v, asked %d times", err, asked.Load())
+	}
+	_ = session.Close()
 }
 
 // withToken sends a token with every request.

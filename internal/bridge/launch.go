@@ -42,9 +42,20 @@ const (
 func LogFile(dataDir string) string { return filepath.Join(dataDir, "genkan.log") }
 
 // OpenLog opens the log for appending. It follows no link, because a link could
-// lead to a file that genkan must not write to.
+// lead to a file that genkan must not write to. A process that was killed may have
+// left a part of a line behind; OpenLog ends that line.
 func OpenLog(dataDir string) (*os.File, error) {
-	return os.OpenFile(LogFile(dataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND|privatedir.NoFollow, 0o600)
+	log, err := os.OpenFile(LogFile(dataDir), os.O_RDWR|os.O_CREATE|os.O_APPEND|privatedir.NoFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	var last [1]byte
+	if info, err := log.Stat(); err == nil && info.Size() > 0 {
+		if _, err := log.ReadAt(last[:], info.Size()-1); err == nil && last[0] != '\n' {
+			_, _ = log.WriteString("\n") // if that fails, so does what follows
+		}
+	}
+	return log, nil
 }
 
 // TrimLog shortens the log to its end if it is too long. Only the owner may do

@@ -170,7 +170,7 @@ func (o *Owner) Release() {
 		if o.shortDir != "" {
 			_ = os.Remove(o.shortDir)
 		}
-		_ = o.lock.Close() // last: until here no other process has touched any of it
+		filelock.Release(o.lock) // last: until here no other process has touched any of it
 	})
 }
 

@@ -368,6 +368,25 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// Lines of a new process stay whole after a process that was killed while it wrote one.
+func TestLogEndsAPartialLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, text := range []string{"a\nb", "c\n", ""} {
+		log, err := OpenLog(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := log.WriteString(text); err != nil {
+			t.Error(err)
+		}
+		_ = log.Close()
+	}
+	if text, err := os.ReadFile(LogFile(dir)); err != nil || string(text) != "a\nb\nc\n" {
+		t.Errorf("the log is %q, %v", text, err)
+	}
+}
+
 // A log that has become too long is shortened to its last lines, also while the
 // process that writes it runs.
 func TestLogIsTrimmed(t *testing.T) {

@@ -20,10 +20,16 @@ func (c *Catalog) Resolve(call *gateway.Call) error {
 	if tool == nil {
 		if call.Kind == gateway.KindTool {
 			if entry, ok := c.current.Load().Entry(call.Name); ok && entry.Override.Disabled {
-				return Disabled(c.nameInAll(&entry, call.Name))
+				e := Disabled(c.nameInAll(&entry, call.Name))
+				e.Meant = entry.Tool
+				return e
 			}
 		}
-		return c.unknown(call.Kind, call.Name)
+		e := c.unknown(call.Kind, call.Name)
+		if m := c.meant(call.Kind, call.Name); m != nil {
+			e.Meant = &gateway.Tool{Kind: call.Kind, Source: m.Source}
+		}
+		return e
 	}
 	call.Tool = tool
 	if args := call.Params.Get(call.Params.Arguments); call.Kind == gateway.KindTool && args != nil && args[0] != '{' {
@@ -157,16 +163,27 @@ var ErrDisabled = errors.New("the tool is disabled")
 var ErrNotListed = errors.New("the server has not listed any tools yet")
 
 // Disabled is the error for a call of a disabled tool.
-func Disabled(name string) error {
+func Disabled(name string) *gateway.Error {
 	return &gateway.Error{
 		Code: gateway.CodeDenied, Err: ErrDisabled, Unsent: true,
+		Message: "Tool is disabled: %s. An admin has switched it off. Do not work around that: ask the user, who can have it switched on again",
+		Values:  []any{name},
+	}
+}
+
+// DisabledForAdmins returns an error of Disabled with the command that switches the tool on
+// again. Agents do not get it: they would undo what an administrator has decided.
+func DisabledForAdmins(disabled *gateway.Error) *gateway.Error {
+	name := disabled.Values[0]
+	return &gateway.Error{
+		Code: disabled.Code, Err: disabled.Err, Unsent: true,
 		Message: "Tool is disabled: %s. An admin has switched it off; `genkan tools enable %s` switches it on again",
 		Values:  []any{name, name},
 	}
 }
 
 // unknown is the error for a name that nothing has.
-func (c *Catalog) unknown(kind gateway.Kind, name string) error {
+func (c *Catalog) unknown(kind gateway.Kind, name string) *gateway.Error {
 	asked := name
 	name = gateway.Short(name)
 	switch kind {
@@ -216,25 +233,36 @@ func (u Unknown) Sentence() gateway.Text {
 	return gateway.Text{}
 }
 
+// meant returns the mount that a name is for that nothing has: the one with the longest
+// prefix that the name begins with, or the only one if it has no prefix. It returns nil if
+// there is none.
+func (c *Catalog) meant(kind gateway.Kind, name string) *Mount {
+	var prefixed, alone *Mount
+	mounts := 0
+	for i := range c.mounts {
+		m := &c.mounts[i].Mount // its lists are another goroutine's
+		if m.Claim == ClaimReserved {
+			continue
+		}
+		mounts++
+		switch {
+		case m.Prefix == "":
+			alone = m
+		case kind != gateway.KindTool && kind != gateway.KindPrompt: // only these have prefixes
+		case strings.HasPrefix(name, m.Prefix+"__") && (prefixed == nil || len(m.Prefix) > len(prefixed.Prefix)):
+			prefixed = m
+		}
+	}
+	if prefixed == nil && mounts == 1 {
+		return alone
+	}
+	return prefixed
+}
+
 // Unknown returns what can be said about a name that no tool has: its server may be
 // down, or the name may be misspelt. It compares the name with every tool's.
 func (c *Catalog) Unknown(name string) Unknown {
-	servers := 0
-	for i := range c.mounts {
-		if c.mounts[i].Claim != ClaimReserved {
-			servers++
-		}
-	}
-	for i := range c.mounts {
-		m := &c.mounts[i].Mount // its lists are another goroutine's
-		// A server that is alone can be meant by any name.
-		meant := servers == 1 && m.Claim != ClaimReserved
-		if m.Prefix != "" {
-			meant = strings.HasPrefix(name, m.Prefix+"__")
-		}
-		if !meant || len(m.Source.List(gateway.KindTool)) > 0 {
-			continue
-		}
+	if m := c.meant(gateway.KindTool, name); m != nil && len(m.Source.List(gateway.KindTool)) == 0 {
 		out := Unknown{Server: m.Source.Name()}
 		health := gateway.HealthOf(m.Source)
 		out.Problem, out.Down = health.Problem, health.Down

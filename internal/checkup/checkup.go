@@ -24,6 +24,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/upstream"
+	"genkan/internal/workflow"
 )
 
 // Options say what to examine, and how.
@@ -137,6 +138,7 @@ func Gather(ctx context.Context, opt Options) (Result, error) {
 		k.join(ctx)
 		k.askServers(ctx)
 		k.workflows(ctx)
+		k.bypassed(ctx)
 		k.calls(ctx)
 		k.database(ctx)
 	}
@@ -161,6 +163,61 @@ func (k *checkup) workflows(ctx context.Context) {
 	}
 	r := &k.facts.Running
 	r.WorkflowsOff, r.WorkflowsOffBy, r.WorkflowsOffAt = true, state.ChangedBy, state.ChangedAt
+}
+
+// bypassed finds the running workflows that name a tool which the tool of another server
+// has replaced, and not the other tool.
+func (k *checkup) bypassed(ctx context.Context) {
+	// Servers report replaced tools by their own names. Built-in sources report none; the
+	// names of their tools are those that clients use.
+	var replaced []doctor.Bypassed
+	for i := range k.shown {
+		for _, f := range k.shown[i].Findings {
+			if f.Replaced {
+				replaced = append(replaced, doctor.Bypassed{Tool: k.shown[i].Name + "__" + f.Name, By: f.TakenBy})
+			}
+		}
+	}
+	for by, tools := range k.replacing {
+		for _, t := range tools {
+			for _, of := range t.Of {
+				replaced = append(replaced, doctor.Bypassed{Tool: of + "__" + t.Name, By: by})
+			}
+		}
+	}
+	if len(replaced) == 0 || k.facts.Running.WorkflowsOff {
+		return
+	}
+	list, err := k.remote.Workflows(ctx)
+	if err != nil {
+		return // a rate limit, or a genkan of an earlier version
+	}
+	for i := range list.Workflows {
+		w := &list.Workflows[i]
+		for _, tool := range w.Match.Tools {
+			at := slices.IndexFunc(replaced, func(b doctor.Bypassed) bool { return b.Tool == tool })
+			if at < 0 || !w.Enabled || w.Mode != "enforce" || k.names(w.Match.Tools, replaced[at]) {
+				continue
+			}
+			k.facts.Running.Bypassed = append(k.facts.Running.Bypassed, doctor.Bypassed{Workflow: w.ID, Tool: tool, By: replaced[at].By})
+		}
+	}
+}
+
+// names reports whether one of the patterns is for the tool that has replaced another.
+// Its own name is the name that clients use, or the end of that.
+func (k *checkup) names(patterns []string, b doctor.Bypassed) bool {
+	_, own, _ := strings.Cut(b.Tool, "__")
+	names := []string{b.By + "__" + own}
+	for _, t := range k.replacing[b.By] {
+		if strings.HasSuffix(t.Name, own) {
+			names = append(names, b.By+"__"+t.Name)
+		}
+	}
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		m := workflow.Match{Tools: []string{pattern}}
+		return !strings.HasPrefix(pattern, "!") && len(m.UnmatchedTools(names)) == 0
+	})
 }
 
 // calls asks the running genkan how its call history is.

@@ -2,6 +2,7 @@ package checkup_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -199,7 +200,16 @@ func TestServersAreAskedForAtOnce(t *testing.T) {
 	t.Cleanup(remote.Close)
 	opt.Join = func(context.Context, bool) checkup.Joined { return checkup.Joined{Remote: remote} }
 	opt.Tools = func() ([]client.Tool, error) { return []client.Tool{{Server: "c", Name: "c__t"}}, nil }
+	cursor := filepath.Join(os.Getenv("HOME"), ".cursor", "mcp.json")
+	entries := `{"mcpServers":{"b":{"command":"genkan","args":["stdio","--only","b"]},"c":{"command":"genkan","args":["stdio","--only","c"]}}}`
+	if err := errors.Join(os.Mkdir(filepath.Dir(cursor), 0o700), os.WriteFile(cursor, []byte(entries), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	facts := gather(t, opt)
+	// Each entry also shows read_result.
+	if len(facts.Clients) != 1 || facts.Clients[0].Tools != 3 {
+		t.Errorf("clients %+v", facts.Clients)
+	}
 	for _, s := range facts.Servers {
 		if s.State == client.StateDown && !slices.Equal(s.Output, []string{"out of paper"}) || s.Name == "c" && !slices.Equal(s.Undescribed, []string{"c__t"}) {
 			t.Errorf("%+v", s)

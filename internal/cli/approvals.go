@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"time"
@@ -18,8 +19,9 @@ func (c *command) approvals() *cobra.Command {
 		Long: c.say(`List the calls that a workflow holds until a person decides, the oldest first, with
 their arguments, without secrets. A call that nobody decides about in time is refused.
 
+  genkan approvals show ID       shows all of its arguments
   genkan approvals approve ID    lets the call go on
-  genkan approvals deny ID       refuses it`),
+  genkan approvals deny ID       refuses it, and tells the agent why with --reason`),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
 				list, err := remote.Approvals(cmd.Context())
@@ -35,6 +37,7 @@ their arguments, without secrets. A call that nobody decides about in time is re
 		},
 	})
 	cmd.AddCommand(
+		c.showApproval(),
 		c.decide("approve ID", c.say("Let a call go on that waits"), client.Approve, func(id string) string { return c.say("Call approved (%s).", id) }),
 		c.decide("deny ID", c.say("Refuse a call that waits"), client.Deny, func(id string) string { return c.say("Call refused (%s).", id) }),
 	)
@@ -55,13 +58,47 @@ func (c *command) listApprovals(list client.ApprovalList, now time.Time) {
 	c.table(rows)
 	for _, p := range list.Approvals {
 		if p.InClient {
-			fmt.Fprintln(c.std.Err, c.say("Client %s asks its own person about %s, who alone can decide.", p.Client, p.ID))
+			fmt.Fprintln(c.std.Err, c.say("Client %s asks its own person about %s, too; the first answer counts.", p.Client, p.ID))
 		}
+		if p.Left {
+			fmt.Fprintln(c.std.Err, c.say("Client %s has disconnected and waits no more for %s.", p.Client, p.ID))
+		}
+		if p.NotShown > 0 {
+			fmt.Fprintln(c.std.Err, c.say("%d bytes of the arguments of %s are not shown here. `genkan approvals show %s` shows all of them.", p.NotShown, p.ID, p.ID))
+		}
+		c.noteMasked(&p)
 		if p.WebhookProblem != "" {
 			fmt.Fprintln(c.std.Err, c.say("Nobody was told of %s: %s.", p.ID, gateway.Printable(p.WebhookProblem)))
 		}
 	}
 	fmt.Fprintln(c.std.Err, c.say("`genkan approvals approve ID` lets one go on, and `genkan approvals deny ID` refuses it."))
+}
+
+// noteMasked says that secrets were taken out of the arguments of an approval.
+func (c *command) noteMasked(p *client.Approval) {
+	if p.Masked {
+		fmt.Fprintln(c.std.Err, c.say("Parts of the arguments of %s are hidden, because Genkan keeps them secret.", p.ID))
+	}
+}
+
+func (c *command) showApproval() *cobra.Command {
+	return c.jsonFlag(&cobra.Command{
+		Use: "show ID", Short: c.say("Show all arguments of a call that waits"), Args: arguments(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
+				one, err := remote.Approval(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				if c.asJSON {
+					return c.json(one)
+				}
+				fmt.Fprintln(c.std.Out, pretty(json.RawMessage(one.Arguments)))
+				c.noteMasked(&one)
+				return nil
+			})
+		},
+	})
 }
 
 // pendingApprovals lists the calls that wait for a person.
@@ -106,11 +143,12 @@ func (c *command) tellWaiting(ctx context.Context, from pendingApprovals, tool s
 }
 
 func (c *command) decide(use, short, decision string, done func(id string) string) *cobra.Command {
-	return c.jsonFlag(&cobra.Command{
+	reason := ""
+	cmd := c.jsonFlag(&cobra.Command{
 		Use: use, Short: short, Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
-				if err := remote.Decide(cmd.Context(), args[0], decision); err != nil {
+				if err := remote.Decide(cmd.Context(), args[0], client.ApprovalDecision{Decision: decision, Reason: reason}); err != nil {
 					return err
 				}
 				if c.asJSON {
@@ -121,4 +159,8 @@ func (c *command) decide(use, short, decision string, done func(id string) strin
 			})
 		},
 	})
+	if decision == client.Deny {
+		cmd.Flags().StringVar(&reason, "reason", "", c.say("why, for the agent that made the call"))
+	}
+	return cmd
 }

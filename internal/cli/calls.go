@@ -416,7 +416,7 @@ func (c *command) statRows(stats client.CallStats) [][]string {
 		rows = append(rows, cells)
 	}
 	for _, s := range stats.Tools {
-		if s.Server == "" {
+		if s.Tool == "" {
 			s.Tool = c.say("(unknown)")
 		}
 		row(orDash(s.Server), orDash(ownName(&client.CallEntry{Server: s.Server, Tool: s.Tool})), s)

@@ -108,7 +108,11 @@ func (c *command) showCall(out io.Writer, call *client.CallDetails, now time.Tim
 	}
 	for i := range call.Workflows {
 		t := &call.Workflows[i]
-		b.WriteString("\n" + c.say("Workflow %s, version %d: %s in %s.", gateway.Printable(t.Workflow), t.Version, t.Outcome, c.ms(t.TookMillis)) + "\n")
+		outcome := t.Outcome
+		if t.Mode == "shadow" { // the call went on
+			outcome = cmp.Or(t.Effect, outcome)
+		}
+		b.WriteString("\n" + c.say("Workflow %s, version %d: %s in %s.", gateway.Printable(t.Workflow), t.Version, outcome, c.ms(t.TookMillis)) + "\n")
 		b.WriteString(tableText(c.stepRows(t.Steps)))
 		c.stepDetails(&b, t.Steps)
 	}

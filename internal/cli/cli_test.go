@@ -51,7 +51,16 @@ var programs = map[string]func(){
 	},
 	// tab ADDRESS: a page that signs in with the code of its address, and writes the
 	// answer to the file opened.
-	"tab":           func() { openTab(os.Args[1]) },
+	"tab": func() { openTab(os.Args[1]) },
+	// serving DATA: waits until the genkan of DATA answers over HTTP, for a script that
+	// runs genkan at a terminal, which testscript does not do in the background.
+	"serving": func() {
+		for deadline := time.Now().Add(2 * time.Minute); !answers(os.Args[1]); time.Sleep(30 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				os.Exit(1)
+			}
+		}
+	},
 	"hostileserver": func() { os.Exit(hostileServer(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	"faultserver":   func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 }
@@ -309,7 +318,7 @@ func cmdBackground(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func until(ts *testscript.TestScript, what string, done func() bool) {
-	for deadline := time.Now().Add(30 * time.Second); !done(); {
+	for deadline := time.Now().Add(2 * time.Minute); !done(); {
 		if time.Now().After(deadline) {
 			ts.Fatalf("gave up waiting: %s", what)
 		}
@@ -319,23 +328,26 @@ func until(ts *testscript.TestScript, what string, done func() bool) {
 
 func cmdReady(ts *testscript.TestScript, _ bool, args []string) {
 	data := ts.MkAbs(args[0])
-	until(ts, "genkan does not answer", func() bool {
-		address := listensOn(data)
-		if address == "" {
-			return false
-		}
-		resp, err := http.Get("http://" + address + "/health")
-		if err != nil {
-			return false
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
+	until(ts, "genkan does not answer", func() bool { return answers(data) })
 	if len(args) > 1 {
 		until(ts, args[1]+" is not ready", func() bool {
 			return strings.Contains(get(ts, data, "/v1/servers/"+args[1]), `"state":"ready"`)
 		})
 	}
+}
+
+// answers reports whether the genkan of a data directory answers over HTTP.
+func answers(data string) bool {
+	address := listensOn(data)
+	if address == "" {
+		return false
+	}
+	resp, err := http.Get("http://" + address + "/health")
+	if err != nil {
+		return false
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode == http.StatusOK
 }
 
 // listensOn is where the genkan of a data directory listens; empty if none does.
@@ -403,8 +415,12 @@ func cmdHealthy(ts *testscript.TestScript, _ bool, args []string) {
 		OK       *bool `json:"ok"`
 		Findings []struct {
 			Subject, Severity, Title, Detail, Fix, Advice, Place, Command string
+			Lines                                                         []string
 			Times                                                         []struct{ Text, Time string }
-			Request                                                       *struct{ Method, Path string }
+			Request                                                       *struct {
+				Method, Path string
+				Body         json.RawMessage
+			}
 		} `json:"findings"`
 		Knowledge map[string]any   `json:"knowledge"`
 		Servers   []map[string]any `json:"servers"`

@@ -16,7 +16,10 @@ import (
 )
 
 // connecting are the flags of connect.
-type connecting struct{ write, aggregate, knowledge, url, project bool }
+type connecting struct {
+	write, aggregate, url, project bool
+	add                            []string
+}
 
 func (c *command) connect() *cobra.Command {
 	var how connecting
@@ -60,7 +63,7 @@ SERVER__TOOL. "genkan undo" puts the files back as they were.`, setup.ClientName
 	f := cmd.Flags()
 	f.BoolVar(&how.write, "write", false, c.say("change the files"))
 	f.BoolVar(&how.aggregate, "aggregate", false, c.say("one entry for all servers"))
-	f.BoolVar(&how.knowledge, "knowledge", false, c.say("only add an entry for the knowledge base"))
+	f.StringSliceVar(&how.add, "add", nil, c.say("only add entries for these servers of genkan, such as kb, the knowledge base"))
 	f.BoolVar(&how.url, "url", false, c.say("call the URL of `genkan serve`, which has to keep running"))
 	f.BoolVar(&how.project, "project", false, c.say("also change files of the project, which others share"))
 	return cmd
@@ -85,6 +88,12 @@ func (c *command) showConnections(list client.Connections) {
 		return
 	}
 	c.table(rows)
+	for _, known := range list.Clients {
+		if len(known.Lacking) > 0 {
+			fmt.Fprintln(c.std.Out, c.say("%s has no entry for %s; `genkan connect %s --add %s --write` adds what you name.",
+				known.Title, gateway.Names(known.Lacking), known.Name, known.Lacking[0]))
+		}
+	}
 }
 
 func (c *command) sayNoClients() {
@@ -94,7 +103,7 @@ func (c *command) sayNoClients() {
 // runConnect connects clients, or shows what that would change.
 func (c *command) runConnect(ctx context.Context, names []string, how connecting) error {
 	done, err := c.setupAPI(ctx).Connect(ctx, names[0], client.ConnectRequest{
-		Folder: workingDir(), Also: names[1:], Aggregate: how.aggregate, Knowledge: how.knowledge, URL: how.url, Project: how.project, DryRun: !how.write,
+		Folder: workingDir(), Also: names[1:], Aggregate: how.aggregate, Add: how.add, URL: how.url, Project: how.project, DryRun: !how.write,
 	})
 	if err != nil && len(done.Files) == 0 {
 		return err
@@ -110,7 +119,11 @@ func (c *command) runConnect(ctx context.Context, names []string, how connecting
 		fmt.Fprintln(c.std.Out, c.say("Entries with a URL work only while `genkan serve` runs at %s. Without --url, entries start genkan by themselves.", done.BaseURL))
 	}
 	planned := slices.ContainsFunc(done.Files, func(f client.ConnectedFile) bool { return len(f.Entries) > 0 })
+	left := slices.ContainsFunc(done.Files, func(f client.ConnectedFile) bool { return f.Problem != nil })
 	switch {
+	case !planned && !left && len(how.add) > 0:
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to add: an entry leads to %s already.", gateway.Names(how.add)))
+		return nil
 	case !planned:
 		return c.sayNothingToConnect(done.Files, names)
 	case !how.write:

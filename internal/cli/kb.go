@@ -97,6 +97,7 @@ func (c *command) kbList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			c.meantStatuses(f.Statuses)
 			list, err := remote.Items(cmd.Context(), f)
 			if err != nil {
 				return err
@@ -111,7 +112,7 @@ func (c *command) kbList() *cobra.Command {
 			}
 			rows := [][]string{{c.say("ITEM"), c.say("STATUS"), c.say("PRIORITY"), c.say("UPDATED"), c.say("TITLE")}}
 			for _, i := range list.Items {
-				rows = append(rows, []string{i.Ref(), i.Status, i.Priority, shownTime(i.UpdatedAt), firstLine(i.Title)})
+				rows = append(rows, []string{i.Ref(), c.shownStatus(i.Status), c.shownPriority(i.Priority), shownTime(i.UpdatedAt), firstLine(i.Title)})
 			}
 			c.table(rows)
 			c.readOn(len(list.Items), list.Total, list.NextOffset)
@@ -161,6 +162,7 @@ func (c *command) kbSearch() *cobra.Command {
 				return err
 			}
 			s.Query = strings.Join(args, " ")
+			c.meantStatuses(s.Statuses)
 			found, err := remote.SearchItems(cmd.Context(), s)
 			if err != nil {
 				return err
@@ -179,7 +181,7 @@ func (c *command) kbSearch() *cobra.Command {
 			}
 			rows := [][]string{{c.say("ITEM"), c.say("STATUS"), c.say("TITLE"), c.say("MATCH")}}
 			for _, i := range found.Items {
-				rows = append(rows, []string{i.Ref(), i.Status, firstLine(i.Title), firstLine(strings.Join(strings.Fields(i.Snippet), " "))})
+				rows = append(rows, []string{i.Ref(), c.shownStatus(i.Status), firstLine(i.Title), firstLine(strings.Join(strings.Fields(i.Snippet), " "))})
 			}
 			c.table(rows)
 			c.readOn(len(found.Items), found.Total, found.NextOffset)
@@ -215,7 +217,7 @@ func (c *command) kbRelated() *cobra.Command {
 			}
 			rows := [][]string{{c.say("DISTANCE"), c.say("ITEM"), c.say("STATUS"), c.say("TITLE")}}
 			for _, i := range around.Items {
-				rows = append(rows, []string{strconv.Itoa(i.Distance), i.Item.Ref(), i.Item.Status, firstLine(i.Item.Title)})
+				rows = append(rows, []string{strconv.Itoa(i.Distance), i.Item.Ref(), c.shownStatus(i.Item.Status), firstLine(i.Item.Title)})
 			}
 			c.table(rows)
 			if around.Truncated {

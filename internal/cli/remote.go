@@ -188,7 +188,7 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 				folder = "" // the folder is gone; most servers do not need it
 			}
 			answered := c.tellWaiting(cmd.Context(), remote, args[0])
-			result, err := remote.Call(cmd.Context(), args[0], arguments, client.CallOptions{Timeout: timeout.Milliseconds(), Folder: folder, Budget: budget})
+			result, err := remote.Call(cmd.Context(), args[0], arguments, client.CallOptions{Timeout: timeout.Milliseconds(), Cwd: folder, Budget: budget})
 			answered()
 			if err != nil {
 				return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,26 @@ func (c *command) addServer(ctx context.Context, in client.NewServer) error {
 		return c.json(s)
 	}
 	fmt.Fprintln(c.std.Out, c.say("Added %s.", s.Name))
-	return c.await(ctx, remote, []string{s.Name})
+	err = c.await(ctx, remote, []string{s.Name})
+	c.sayWhoLacks(ctx, s.Name)
+	return err
+}
+
+// sayWhoLacks names the connected clients that have no entry for a server.
+func (c *command) sayWhoLacks(ctx context.Context, server string) {
+	list, err := c.setupAPI(ctx).Connections(ctx, "")
+	if err != nil {
+		return // it is only a hint
+	}
+	var titles []string
+	for _, known := range list.Clients {
+		if slices.Contains(known.Lacking, server) {
+			titles = append(titles, known.Title)
+		}
+	}
+	if len(titles) > 0 {
+		fmt.Fprintln(c.std.Out, c.say("%s has no entry for it yet; `genkan connect all --add %s --write` adds one.", gateway.Names(titles), server))
+	}
 }
 
 func (c *command) serversRemove() *cobra.Command {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -61,6 +62,8 @@ func (c *command) listWorkflows(list client.WorkflowList) error {
 	if c.asJSON {
 		return c.json(list)
 	}
+	// Those of the limits of tokens are changed with the tokens.
+	list.Workflows = slices.DeleteFunc(slices.Clone(list.Workflows), func(w client.Workflow) bool { return w.LimitOf != "" })
 	if len(list.Workflows) == 0 {
 		fmt.Fprintln(c.std.Out, c.say("There are no workflows. `genkan workflows put FILE` stores one, and `genkan workflows --help` tells more."))
 		return nil
@@ -472,9 +475,9 @@ func (c *command) workflowStats() *cobra.Command {
 					}
 				}
 				fmt.Fprintln(c.std.Out, c.say("The nodes of workflow %s since genkan started:", gateway.Printable(args[0])))
-				rows := [][]string{{c.say("NODE"), c.say("RUNS"), c.say("ERRORS"), c.say("P50 MS"), c.say("P95 MS")}}
+				rows := [][]string{{c.say("NODE"), c.say("RUNS"), c.say("ERRORS"), c.say("KILLED"), c.say("P50 MS"), c.say("P95 MS")}}
 				for _, n := range stats.Nodes {
-					rows = append(rows, []string{n.Node, strconv.FormatInt(n.Runs, 10), strconv.FormatInt(n.Errors, 10), shownMillis(n.P50Millis), shownMillis(n.P95Millis)})
+					rows = append(rows, []string{n.Node, strconv.FormatInt(n.Runs, 10), strconv.FormatInt(n.Errors, 10), strconv.FormatInt(n.Killed, 10), shownMillis(n.P50Millis), shownMillis(n.P95Millis)})
 				}
 				c.table(rows)
 				return nil

@@ -118,11 +118,8 @@ func (c *command) stepDetails(b *strings.Builder, steps []client.WorkflowStep) {
 		for _, said := range s.Console {
 			line(cmp.Or(said.Level, "log") + ": " + said.Text)
 		}
-		switch {
-		case s.Error != "" && s.Line > 0:
-			line(c.say("line %d, column %d: %s", s.Line, s.Column, s.Error))
-		case s.Error != "":
-			line(s.Error)
+		if s.Error != "" {
+			line(s.Error) // of a script with its line and column
 		}
 	}
 }

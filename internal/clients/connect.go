@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"slices"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -12,18 +13,8 @@ const clientFlag = "--client"
 // aggregateName is the name of the one entry for all servers.
 const aggregateName = "genkan"
 
-// KnowledgeName is the name of the entry for the knowledge base, which is the server
-// knowledgeServer.
-const (
-	KnowledgeName   = "genkan-kb"
-	knowledgeServer = "kb"
-)
-
 // PlainCommand is the name of genkan where no path to it is known.
 const PlainCommand = "genkan"
-
-// isAdded reports whether a name is that of an entry that Connect adds.
-func isAdded(name string) bool { return name == aggregateName || name == KnowledgeName }
 
 // Plan says where the entries of a client's file will lead.
 type Plan struct {
@@ -41,14 +32,18 @@ type Plan struct {
 	Servers map[Place]string
 	// Aggregate replaces all of them with one entry, genkan.
 	Aggregate bool
-	// Knowledge adds an entry for the knowledge base.
-	Knowledge bool
+	// Add are genkan's names of servers that the file gets an entry for. If there are any,
+	// all other entries stay as they are.
+	Add []string
 }
 
 // Connect returns the file's contents with the plan's entries leading to genkan.
 // The entries keep their names and their other keys, and all other bytes stay. src
 // is nil for a file that does not exist.
 func (f File) Connect(src []byte, plan Plan) ([]byte, error) {
+	if len(plan.Add) > 0 {
+		return f.addServers(src, plan)
+	}
 	root, bad := parse(f.Format, src)
 	if bad != nil {
 		return nil, bad.in(f.Path, src)
@@ -76,11 +71,8 @@ func (f File) Connect(src []byte, plan Plan) ([]byte, error) {
 	if found < len(plan.Servers) {
 		return nil, gateway.Errorf(gateway.CodeConflict, "%s has changed: some of its servers are gone; read it again", f.Path)
 	}
-	switch {
-	case plan.Aggregate:
+	if plan.Aggregate {
 		e = f.add(e, root, &addition{aggregateName, f.transportKeys(plan, "")})
-	case plan.Knowledge:
-		e = f.add(e, root, &addition{KnowledgeName, f.transportKeys(plan, knowledgeServer)})
 	}
 	out, bad := edited(f.Format, src, e)
 	if bad != nil {
@@ -88,6 +80,54 @@ func (f File) Connect(src []byte, plan Plan) ([]byte, error) {
 	}
 	return out, nil
 }
+
+// addServers returns the file's contents with an entry for each server of plan.Add.
+func (f File) addServers(src []byte, plan Plan) ([]byte, error) {
+	for _, server := range plan.Add {
+		root, bad := parse(f.Format, src)
+		if bad != nil {
+			return nil, bad.in(f.Path, src)
+		}
+		if root != nil && !root.is(kindMap) {
+			return nil, faultAt(root.start, "a map is expected here, with %s in it", strings.Join(f.keys, ".")).in(f.Path, src)
+		}
+		name := f.entryName(root, server)
+		if name == "" {
+			return nil, gateway.Errorf(gateway.CodeConflict, "%s has other entries named %q and %q; rename one of them", f.Path, server, addedPrefix+server)
+		}
+		out, bad := edited(f.Format, src, f.add(edits{}, root, &addition{name, f.transportKeys(plan, server)}))
+		if bad != nil {
+			return nil, bad.in(f.Path, src)
+		}
+		src = out
+	}
+	return src, nil
+}
+
+// addedPrefix is before the names of added entries whose own name is taken.
+const addedPrefix = aggregateName + "-"
+
+// entryName returns the name of the entry that is added for a server: the server's own, so
+// that tools are called as in other clients, or one with a prefix; empty if both are taken.
+// The knowledge base always has the prefix, because kb alone tells people little.
+func (f File) entryName(root *node, server string) string {
+	names := []string{server, addedPrefix + server}
+	if server == knowledgeServer {
+		names = names[1:]
+	}
+	own := strings.Join(f.keysIn(root), "\x00")
+	for _, name := range names {
+		if !slices.ContainsFunc(f.containers(root), func(c container) bool {
+			return strings.Join(c.keys, "\x00") == own && c.has(name)
+		}) {
+			return name
+		}
+	}
+	return ""
+}
+
+// knowledgeServer is genkan's name of the knowledge base.
+const knowledgeServer = "kb"
 
 func (c container) has(name string) bool {
 	for _, e := range c.node.entries {

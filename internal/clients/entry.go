@@ -136,6 +136,10 @@ func (d *entryDraft) readTimes(e entry) {
 
 // kept records a key that stays in the client's file.
 func (d *entryDraft) kept(key string) {
+	if d.file.Client == pastedText {
+		d.note("%s is not known to genkan, so it was left out", key)
+		return
+	}
 	d.note("%s stays in the client's file; genkan does not read it", key)
 }
 

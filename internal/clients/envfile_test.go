@@ -60,7 +60,7 @@ func TestEnvFilesBelongToTheirServers(t *testing.T) {
 	fill(t, filepath.Join(f.Folder, "test.env"), "DB=one\nMODE=file\nEMPTY=\n")
 	fill(t, filepath.Join(f.Folder, "live.env"), "DB=two ${X} $$\n")
 	fill(t, filepath.Join(home, "home.env"), "DB=three\n")
-	g := Gather([]File{f}, Imports{}, nobody)
+	g := Gather([]File{f}, Imports{}, nobody, nobody)
 	if len(g.Found) != 3 {
 		t.Fatalf("found %d servers, want 3: %+v", len(g.Found), g.Found)
 	}
@@ -95,7 +95,7 @@ func TestEnvFilesThatCannotBeRead(t *testing.T) {
 		"f": {"url": "http://127.0.0.1:9/mcp", "envFile": "x.env"},
 		"g": {"command": "db", "envFile": "."}}}`)
 	fill(t, filepath.Join(f.Folder, "large.env"), "A=1\n"+strings.Repeat("#", maxEnvFile))
-	g := Gather([]File{f}, Imports{}, nobody)
+	g := Gather([]File{f}, Imports{}, nobody, nobody)
 	if len(g.Found) != 6 {
 		t.Errorf("found %d servers, want 6", len(g.Found))
 	}
@@ -113,7 +113,7 @@ func TestEnvFilesThatCannotBeRead(t *testing.T) {
 	}
 	// A person's own file is for all projects, so that none of them is meant.
 	own := written(t, "cursor", `{"mcpServers": {"x": {"command": "db", "envFile": "${workspaceFolder}/.env"}, "y": {"command": "db", "envFile": ".env"}}}`)
-	if g := Gather([]File{own}, Imports{}, nobody); len(g.Found) != 2 || !strings.Contains(g.Notes[0].Text.String(), "depends on the folder") {
+	if g := Gather([]File{own}, Imports{}, nobody, nobody); len(g.Found) != 2 || !strings.Contains(g.Notes[0].Text.String(), "depends on the folder") {
 		t.Errorf("found %d servers, notes %v", len(g.Found), g.Notes)
 	}
 }

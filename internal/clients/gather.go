@@ -57,24 +57,24 @@ type BrokenFile struct {
 }
 
 // Gather merges the servers of files. before are earlier imports, and taken reports
-// whether genkan's configuration has a server of a name. No server gets a reserved
-// name, which genkan itself uses.
+// whether genkan's configuration has a server of a name. No new server gets a name that is
+// reserved for genkan itself.
 //
 // A person's own files come before those of projects, so that a project can
 // neither take the name of an own server nor change its definition. The inputs that
 // a file declares apply to its own servers only.
-func Gather(files []File, before Imports, taken func(name string) bool, reservedNames ...string) Gathered {
+func Gather(files []File, before Imports, taken, reserved func(name string) bool) Gathered {
 	g := Gathered{}
 	files = slices.Clone(files)
 	slices.SortStableFunc(files, func(a, b File) int { return int(a.Scope) - int(b.Scope) })
 	names := map[string]bool{}
 	read := make([]Imported, len(files))
 	// A name that needs no change is not taken by one that does.
-	type reservation struct {
+	type owner struct {
 		digest string
 		scope  Scope
 	}
-	reserved := map[string]reservation{}
+	owners := map[string]owner{}
 	for i, f := range files {
 		imported, err := Read(f)
 		if err != nil {
@@ -83,8 +83,8 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 		}
 		read[i] = imported
 		for _, s := range imported.Servers {
-			if _, twice := reserved[s.OriginalName]; !twice && gateway.IsServerName(s.OriginalName) {
-				reserved[s.OriginalName] = reservation{s.digest(), f.Scope}
+			if _, twice := owners[s.OriginalName]; !twice && gateway.IsServerName(s.OriginalName) {
+				owners[s.OriginalName] = owner{s.digest(), f.Scope}
 			}
 		}
 	}
@@ -97,11 +97,11 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 		g.Variables = append(g.Variables, imported.Variables...)
 		for _, s := range imported.Servers {
 			used := func(name string) bool {
-				owner, ok := reserved[name]
+				owner, ok := owners[name]
 				ok = ok && owner.scope <= f.Scope // a project takes no name from an own server
-				return names[name] || taken(name) || slices.Contains(reservedNames, name) || ok && name != s.OriginalName && owner.digest != s.digest()
+				return names[name] || taken(name) || reserved(name) || ok && name != s.OriginalName && owner.digest != s.digest()
 			}
-			g.add(f, s, before, used, taken, reservedNames)
+			g.add(f, s, before, used, taken, reserved)
 			for _, found := range g.Found {
 				names[found.Name] = true
 			}
@@ -113,7 +113,7 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 }
 
 // add adds a server, or another origin of a server that is there already.
-func (g *Gathered) add(f File, s Server, before Imports, used, configured func(string) bool, reserved []string) {
+func (g *Gathered) add(f File, s Server, before Imports, used, configured, reserved func(string) bool) {
 	origin := Origin{f.Client, f.Path, s.Section, s.OriginalName}
 	digest := s.digest()
 	for i := range g.Found {
@@ -133,7 +133,7 @@ func (g *Gathered) add(f File, s Server, before Imports, used, configured func(s
 	} else {
 		wish := nameFor(s.OriginalName, s)
 		found.Name = gateway.ServerName(wish, used)
-		if plain := gateway.ServerName(wish, nobody); slices.Contains(reserved, plain) {
+		if plain := gateway.ServerName(wish, nobody); reserved(plain) {
 			note := Note{Server: s.OriginalName, Section: s.Section, Text: gateway.Textf("genkan itself uses the name %s, so the server is called %s", plain, found.Name)}
 			g.Notes = append(g.Notes, FileNote{f, note})
 		}

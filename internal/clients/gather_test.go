@@ -42,7 +42,7 @@ func TestGather(t *testing.T) {
 		"projects": {"/srv/example/p": {"mcpServers": {"files": {"command": "fs", "args": ["/a"]}}}, "/srv/example/q": {"mcpServers": {"files": {"command": "fs", "args": ["/a"]}}}}}`)
 	broken := written(t, "zed", `{"context_servers": {`)
 	own := written(t, "windsurf", `{"mcpServers": {"x": {"serverUrl": "http://127.0.0.1:3000/mcp/s/x"}, "y": {"command": "/opt/gk", "args": ["--data", "/d", "stdio", "--only", "y"]}}}`)
-	g := Gather([]File{cursor, claude, broken, own}, Imports{}, func(name string) bool { return name == "files" })
+	g := Gather([]File{cursor, claude, broken, own}, Imports{}, func(name string) bool { return name == "files" }, nobody)
 	var got []string
 	for _, f := range g.Found {
 		var origins []string
@@ -89,7 +89,7 @@ func TestGather(t *testing.T) {
 	codex := written(t, "codex", "[mcp_servers.gh]\ncommand = \"gh\"\nenv = { GITHUB_TOKEN = \"ghp_0123456789abcdefghijABCDEFGHIJ012345\" }\n[mcp_servers.files]\ncommand = \"other\"\n")
 	again := Gather([]File{cursor, codex}, imports, func(name string) bool {
 		return name == "files" || name == "files-2" || name == "files-3" || name == "files-4" || name == "github"
-	})
+	}, nobody)
 	for i, want := range []struct {
 		name  string
 		known bool
@@ -102,7 +102,7 @@ func TestGather(t *testing.T) {
 		t.Errorf("the entry of a project is called %q", name)
 	}
 	// A server that has left the configuration is new again.
-	if f := Gather([]File{cursor}, imports, free).Found[0]; f.Known {
+	if f := Gather([]File{cursor}, imports, free, nobody).Found[0]; f.Known {
 		t.Error("what genkan has no longer is still known")
 	}
 	fill(t, path, "{")
@@ -133,7 +133,7 @@ func TestGatherNames(t *testing.T) {
 		fill(t, f.Path, text)
 		files = append(files, f)
 	}
-	g := Gather(files, Imports{}, nobody)
+	g := Gather(files, Imports{}, nobody, nobody)
 	var got []string
 	for _, found := range g.Found {
 		got = append(got, found.OriginalName+"="+found.Name)
@@ -263,7 +263,7 @@ func TestSwitchedOffInOne(t *testing.T) {
 		}
 		files = append(files, f)
 	}
-	g := Gather(files, Imports{}, nobody)
+	g := Gather(files, Imports{}, nobody, nobody)
 	if len(g.Found) != 1 || g.Found[0].Disabled {
 		t.Errorf("%+v", g.Found)
 	}

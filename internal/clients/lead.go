@@ -29,9 +29,9 @@ type Lead struct {
 	Disabled bool
 }
 
-// HasKnowledge reports whether the client gets the knowledge base by the entry.
-func (l Lead) HasKnowledge() bool {
-	return !l.Disabled && (len(l.Servers) == 0 || slices.Contains(l.Servers, knowledgeServer))
+// Reaches reports whether the client gets a server of genkan by the entry.
+func (l Lead) Reaches(server string) bool {
+	return !l.Disabled && (len(l.Servers) == 0 || slices.Contains(l.Servers, server))
 }
 
 // lead returns the Lead of an entry that leads to genkan.

@@ -25,7 +25,7 @@ func TestProjectServersAreToldApart(t *testing.T) {
 	// Claude Code's own file has sections for projects, which the person made.
 	sections := written(t, "claude-code", `{"projects": {"/srv/example": {"mcpServers": {"approved": {"command": "ok"}}}}}`)
 	got := map[string]Found{}
-	for _, f := range Gather([]File{project, own, sections}, Imports{}, nobody).Found {
+	for _, f := range Gather([]File{project, own, sections}, Imports{}, nobody, nobody).Found {
 		got[f.Name] = f
 	}
 	for name, want := range map[string]bool{"github": false, "github-2": true, "asleep": false, "mine": false, "theirs": true, "approved": false} {
@@ -92,7 +92,8 @@ func TestFilesThatCameWithAProject(t *testing.T) {
 // has one of that name already.
 func TestReservedNamesAreNotGiven(t *testing.T) {
 	f := written(t, "cursor", `{"mcpServers": {"kb": {"command": "x"}, "acme/KB": {"command": "y"}, "kb-2": {"command": "z"}}}`)
-	g := Gather([]File{f}, Imports{}, nobody, "kb")
+	isKB := func(name string) bool { return name == "kb" }
+	g := Gather([]File{f}, Imports{}, nobody, isKB)
 	var names []string
 	for _, found := range g.Found {
 		names = append(names, found.Name)
@@ -105,7 +106,7 @@ func TestReservedNamesAreNotGiven(t *testing.T) {
 	}
 	var before Imports
 	before.Add(Found{Server: Server{Name: "kb"}, Origins: g.Found[0].Origins, Digest: g.Found[0].Digest})
-	again := Gather([]File{f}, before, func(name string) bool { return name == "kb" }, "kb")
+	again := Gather([]File{f}, before, isKB, isKB)
 	if first := again.Found[0]; first.Name != "kb" || !first.Known {
 		t.Errorf("the server that the configuration has is called %s, known %v", first.Name, first.Known)
 	}
@@ -176,7 +177,7 @@ func TestInputsBelongToTheirFile(t *testing.T) {
 	cursor := written(t, "cursor", `{"mcpServers": {"other": {"url": "${env:API_URL}/other"}}}`)
 	project := projectFile(t, home, `{"inputs": [{"id": "API_URL", "default": "https://evil.example"}], "servers": {
 		"theirs": {"url": "${input:API_URL}/theirs", "headers": {"API_URL": "Bearer s3cr3t-0123456789"}}}}`)
-	g := Gather([]File{project, cursor, own}, Imports{}, nobody)
+	g := Gather([]File{project, cursor, own}, Imports{}, nobody, nobody)
 	g.AvoidSecrets(func(name string) bool { return name == "theirs.API_URL" })
 	for _, f := range g.Found {
 		var got []string

@@ -52,7 +52,7 @@ type restoration struct {
 	keys []string
 	at   *node
 	// back are earlier entries that replace the present ones; add are earlier
-	// entries that are missing; remove are entries that connecting has added.
+	// entries that are missing; remove are entries for genkan that were not there.
 	back   map[string]entry
 	add    []entry
 	remove map[string]bool
@@ -78,7 +78,7 @@ func (f File) restoration(was container, at *node, aggregated bool) restoration 
 		}
 	}
 	for _, e := range at.entries {
-		if name := nameOf(at, e); isAdded(name) && !names[name] && f.own(name, e.value) {
+		if name := nameOf(at, e); name != "" && !names[name] && f.own(name, e.value) {
 			r.remove[name] = true
 		}
 	}

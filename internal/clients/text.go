@@ -11,15 +11,26 @@ import (
 var containerKeys = [][]string{{"mcpServers"}, {"servers"}, {"mcp_servers"}, {"context_servers"}, {"mcp", "servers"}, {"mcp"}}
 
 // ReadText reads the servers in a text that a person pasted: a whole file of any
-// client, the servers alone, a part of them as documentation shows it, or one entry
-// without a name. home is the person's home directory.
+// client, the servers alone, a part of them as documentation shows it, one entry
+// without a name, or `claude mcp add`. home is the person's home directory.
 func ReadText(text, home string) (Imported, error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, `"`) { // "github": {…}
 		text = "{" + strings.TrimSuffix(text, ",") + "}"
 	}
+	switch commands, is, err := readClaudeAdd(text); {
+	case err != nil:
+		return Imported{}, err
+	case is:
+		text = commands
+	}
 	format := formatOfText(text)
 	root, bad := parse(format, []byte(text))
+	if format == TOML {
+		if _, notJSON := parseJSON([]byte(text)); notJSON == nil {
+			return Imported{}, gateway.Errorf(gateway.CodeInvalid, "the text is a list; a JSON object with mcpServers is expected")
+		}
+	}
 	if format != JSON && (bad != nil || !root.is(kindMap)) {
 		// Not what a client writes: JSON is what was meant.
 		if _, worse := parseJSON([]byte(text)); worse != nil {
@@ -30,7 +41,7 @@ func ReadText(text, home string) (Imported, error) {
 		line, column := position([]byte(text), bad.at)
 		return Imported{}, gateway.Errorf(gateway.CodeInvalid, "the text is not %s: line %d, column %d: %s", format.String(), line, column, bad.text)
 	}
-	f := File{Client: "text", Path: "the text", Format: format, home: home}
+	f := File{Client: pastedText, Path: "the text", Format: format, home: home}
 	if f.Format == JSON && isEntry(root) {
 		text = `{"` + nameOfEntry(root) + `":` + text + `}`
 		root, _ = parse(f.Format, []byte(text))
@@ -47,6 +58,9 @@ func ReadText(text, home string) (Imported, error) {
 	f.dialect.variables = braceForm | secretsForm
 	return f.Parse([]byte(text))
 }
+
+// pastedText is the client of a pasted text.
+const pastedText = "text"
 
 func formatOfText(text string) Format {
 	switch {

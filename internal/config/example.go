@@ -214,12 +214,13 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # warns above. REST and the command line get everything unless they ask for a budget.
 #budget: 25000
 
-# The call history, which "genkan calls" shows; off keeps none. bodies is whose
-# arguments and results are kept, encrypted: local is those of your own clients on
-# this machine, all those of clients with tokens too, off nobody's. Secrets in them
+# The call history, which "genkan calls" shows; enabled: false keeps none. bodies is
+# whose arguments and results are kept, encrypted: local is those of your own clients
+# on this machine, all those of clients with tokens too, off nobody's. Secrets in them
 # are never shown; replay: off takes them out before they are kept, and calls cannot
 # be replayed then. The oldest calls are removed after days, or beyond megabytes.
 #record:
+#  enabled: true
 #  bodies: local
 #  replay: on
 #  days: 7

@@ -250,6 +250,11 @@ func (d *decoder) record(r *Record, n *node, at string) {
 
 func (d *decoder) recordFields(r *Record) []field {
 	return []field{
+		{"enabled", func(n *node, at string) {
+			var on *bool
+			d.flag(&on, n, at)
+			r.Off = !or(on, true)
+		}},
 		{"bodies", func(n *node, at string) {
 			if n.kind == kindBool && n.text == "false" { // off, as YAML 1.1 reads it
 				r.Bodies = BodiesOff

@@ -36,6 +36,8 @@ type Sources struct {
 	Secret func(name string) (value gateway.Secret, found bool, err error)
 	// Stored are servers that are added to those of the file.
 	Stored []StoredServer
+	// Taken reports whether a name is that of another server, so that none is suggested.
+	Taken func(name string) bool
 }
 
 // orNone returns the sources with functions in place of nil.
@@ -45,6 +47,9 @@ func (s Sources) orNone() Sources {
 	}
 	if s.Secret == nil {
 		s.Secret = noSecrets
+	}
+	if s.Taken == nil {
+		s.Taken = func(string) bool { return false }
 	}
 	return s
 }

@@ -344,17 +344,19 @@ var usualRecord = Record{Bodies: BodiesLocal, Days: 7, Megabytes: 256}
 
 func TestRecord(t *testing.T) {
 	for text, want := range map[string]Record{
-		"":                             usualRecord,
-		"record: {}":                   usualRecord,
-		"record: off":                  {Off: true, Bodies: BodiesLocal, Days: 7, Megabytes: 256},
-		"record: false":                {Off: true, Bodies: BodiesLocal, Days: 7, Megabytes: 256},
-		"record: on":                   usualRecord,
-		"record: {bodies: off}":        {Bodies: BodiesOff, Days: 7, Megabytes: 256},
-		"record: {bodies: all}":        {Bodies: BodiesAll, Days: 7, Megabytes: 256},
-		"record: {replay: off}":        {Bodies: BodiesLocal, NoReplay: true, Days: 7, Megabytes: 256},
-		"record: {replay: false}":      {Bodies: BodiesLocal, NoReplay: true, Days: 7, Megabytes: 256},
-		"record: {days: 1}":            {Bodies: BodiesLocal, Days: 1, Megabytes: 256},
-		"record: {megabytes: 1000000}": {Bodies: BodiesLocal, Days: 7, Megabytes: 1_000_000},
+		"":                        usualRecord,
+		"record: {}":              usualRecord,
+		"record: off":             {Off: true, Bodies: BodiesLocal, Days: 7, Megabytes: 256},
+		"record: false":           {Off: true, Bodies: BodiesLocal, Days: 7, Megabytes: 256},
+		"record: on":              usualRecord,
+		"record: {enabled: true}": usualRecord,
+		"record: {enabled: false, replay: off, megabytes: 64}": {Off: true, NoReplay: true, Bodies: BodiesLocal, Days: 7, Megabytes: 64},
+		"record: {bodies: off}":                                {Bodies: BodiesOff, Days: 7, Megabytes: 256},
+		"record: {bodies: all}":                                {Bodies: BodiesAll, Days: 7, Megabytes: 256},
+		"record: {replay: off}":                                {Bodies: BodiesLocal, NoReplay: true, Days: 7, Megabytes: 256},
+		"record: {replay: false}":                              {Bodies: BodiesLocal, NoReplay: true, Days: 7, Megabytes: 256},
+		"record: {days: 1}":                                    {Bodies: BodiesLocal, Days: 1, Megabytes: 256},
+		"record: {megabytes: 1000000}":                         {Bodies: BodiesLocal, Days: 7, Megabytes: 1_000_000},
 	} {
 		c, err := Parse([]byte(text), "f.yaml", Sources{}, Flags{})
 		if err != nil || c.Record != want {
@@ -362,14 +364,15 @@ func TestRecord(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"record: maybe":              "record must be on or off",
-		"record: {bodies: mine}":     "record.bodies cannot be \"mine\"",
-		"record: {bodies: true}":     "record.bodies must be text",
-		"record: {megabytes: 1}":     "record.megabytes must be a whole number from 16",
-		"record: {days: 0}":          "record.days must be a whole number from 1",
-		"record: {megabyte: 1}":      "did you mean \"megabytes\"",
-		"record: {replay: sometime}": "record.replay must be on or off",
-		"record: [off]":              "record must be",
+		"record: maybe":                "record must be on or off",
+		"record: {bodies: mine}":       "record.bodies cannot be \"mine\"",
+		"record: {bodies: true}":       "record.bodies must be text",
+		"record: {megabytes: 1}":       "record.megabytes must be a whole number from 16",
+		"record: {enabled: sometimes}": "record.enabled must be true or false",
+		"record: {days: 0}":            "record.days must be a whole number from 1",
+		"record: {megabyte: 1}":        "did you mean \"megabytes\"",
+		"record: {replay: sometime}":   "record.replay must be on or off",
+		"record: [off]":                "record must be",
 	} {
 		if _, err := Parse([]byte(text), "f.yaml", Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", text, err)

@@ -79,7 +79,7 @@ func (d *decoder) n8nFields(i *N8N) []field {
 		{"name", func(n *node, at string) {
 			name, ok := d.text(n, at)
 			if ok && !gateway.IsServerName(name) {
-				d.problems.add(n.at, "%s must be a name such as staging: a letter, then letters, digits and - (all lower case, at most %d)", at, gateway.MaxServerName)
+				d.problems.add(n.at, "%q cannot be the name of an n8n instance: use a letter, then letters, digits and - (all lower case, at most %d), such as staging", cutWord(name), gateway.MaxServerName)
 				return
 			}
 			if slices.Contains(builtInSources(), name) {
@@ -98,6 +98,12 @@ func (d *decoder) n8nFields(i *N8N) []field {
 
 // builtInSources are the names of sources that are part of genkan.
 func builtInSources() []string { return []string{KnowledgeSource, "genkan", "results"} }
+
+// IsBuiltIn reports whether a name is that of a source of genkan itself. A server of
+// this name would hide the source from all clients.
+func (c *Config) IsBuiltIn(name string) bool {
+	return slices.Contains(builtInSources(), name) || c.HasN8N(name)
+}
 
 // HasN8N reports whether an n8n instance has a name.
 func (c *Config) HasN8N(name string) bool {

@@ -48,7 +48,7 @@ func TestWrongN8NInstances(t *testing.T) {
 	for text, want := range map[string]string{
 		"n8n: {url: http://a}":                                          "needs a url",
 		"n8n: {url: nowhere, apiKey: k}":                                "http",
-		"n8n: {name: N 8, url: http://a, apiKey: k}":                    "must be a name",
+		"n8n: {name: N 8, url: http://a, apiKey: k}":                    "cannot be the name of an n8n instance",
 		"n8n: [{url: http://a, apiKey: k}, {url: http://b, apiKey: k}]": "its own name",
 		"n8n: {name: kb, url: http://a, apiKey: k}":                     "n8n.name must not be kb: genkan itself has tools of this name",
 		"n8n: [{name: results, url: http://a, apiKey: k}]":              "must not be results",

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"unicode"
 
 	"genkan/internal/gateway"
 )
@@ -234,7 +235,7 @@ func (d *decoder) serverType(n *node, at string) string {
 func (d *decoder) environment(n *node, at string) map[string]gateway.Secret {
 	return d.secrets(n, at, checkArgument, func(e entry, _ map[string]gateway.Secret) bool {
 		// Not repeated: a name like this is more likely half of a NAME=value.
-		if e.key == "" || strings.ContainsAny(e.key, "=\x00") || strings.ContainsFunc(e.key, unprintable) {
+		if e.key == "" || strings.ContainsAny(e.key, "=\x00") || strings.ContainsFunc(e.key, func(r rune) bool { return unprintable(r) || unicode.IsSpace(r) }) {
 			d.problems.add(e.at, "%s has a name that a variable cannot have; write NAME: value", at)
 			return false
 		}

@@ -98,7 +98,7 @@ func readServer(name string, definition []byte, from Sources) (Server, error) {
 		shown = "server"
 		all.list = append(all.list, problem{at: nameAt, text: gateway.MissingField(nil, "name").Text})
 	case !gateway.IsServerName(name):
-		shown = gateway.ServerName(name, func(string) bool { return false })
+		shown = gateway.ServerName(name, from.Taken)
 		all.add(nameAt, "%q cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
 			cutWord(name), gateway.MaxServerName, shown)
 	}

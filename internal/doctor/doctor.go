@@ -83,8 +83,8 @@ type Fix struct {
 	Request Request
 }
 
-// Request is a request of the REST API. The API describes its body, if it has one.
-type Request struct{ Method, Path string }
+// Request is a request of the REST API. client.DoctorRequest documents its fields.
+type Request struct{ Method, Path, Body string }
 
 // Examine returns all findings about the facts, in the order of a report.
 func Examine(f Facts) []Finding {
@@ -166,7 +166,7 @@ func (f *Finding) run(command string) *Finding {
 
 // orSend adds the request that does the same as the command.
 func (f *Finding) orSend(method, collection, name, action string) *Finding {
-	f.Fix.Request = Request{method, "/v1/" + collection}
+	f.Fix.Request = Request{Method: method, Path: "/v1/" + collection}
 	for _, part := range []string{name, action} {
 		if part != "" {
 			f.Fix.Request.Path += "/" + url.PathEscape(part)

@@ -159,6 +159,12 @@ func TestFindings(t *testing.T) {
 			},
 			[]string{"warning program: all workflows are turned off, by admin since 2026-01-02 03:04 | calls pass as if there were none, also those that a workflow would refuse, redact or ask about > genkan workflows on"},
 		},
+		"a workflow is bypassed": {
+			func(f *doctor.Facts) {
+				f.Running.Bypassed = []doctor.Bypassed{{Workflow: "guard", Tool: "files__write_file", By: "other"}}
+			},
+			[]string{`warning program: the workflow guard is for files__write_file, which a tool of server other has replaced | match.tools goes by the servers' own names, so calls of the other tool pass without the workflow > add the other tool to match.tools of the workflow; or remove "overwrite" of other in /srv/example/genkan.yaml, and the former tool is back`},
+		},
 		// The call history.
 		"calls are not kept": {
 			func(f *doctor.Facts) {
@@ -414,7 +420,7 @@ func TestFindings(t *testing.T) {
 		},
 		"no such program": {
 			server(func(s *doctor.Server) { s.State, s.Command, s.Found = "down", "/opt/x", false }),
-			[]string{"problem server/github: its command /opt/x is not there > install it, or write its full path in /srv/example/genkan.yaml"},
+			[]string{"problem server/github: its command \"/opt/x\" does not exist > correct its path in /srv/example/genkan.yaml"},
 		},
 		// Its definition is not in the file.
 		"one of the database": {
@@ -490,7 +496,7 @@ func TestFindings(t *testing.T) {
 			}),
 			[]string{
 				"note server/github: 1 definitions were mended, so that clients take them: b (no type)",
-				"warning server/github: 1 definitions may mislead people or agents | a\\x1b[31m\\U000e0041: hidden characters > look at them before you go on using the server; `genkan tools disable NAME` switches a tool off",
+				"warning server/github: definitions that may mislead people or agents: 1 | a\\x1b[31m\\U000e0041: hidden characters > look at them before you go on using the server; `genkan tools disable NAME` switches a tool off",
 			},
 		},
 		"redefined": {

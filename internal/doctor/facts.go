@@ -72,7 +72,13 @@ type Running struct {
 	WorkflowsOff   bool
 	WorkflowsOffBy string
 	WorkflowsOffAt time.Time
+	// Bypassed are the workflows that name a replaced tool.
+	Bypassed []Bypassed
 }
+
+// Bypassed is a running workflow whose match.tools names a tool that the tool of another
+// server has replaced. It does not apply to that one.
+type Bypassed struct{ Workflow, Tool, By string }
 
 // File is a file or folder.
 type File struct {

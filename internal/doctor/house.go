@@ -53,9 +53,15 @@ func (e *examination) program() {
 		}
 	}
 	if r.WorkflowsOff {
-		e.say(Warning, gateway.Textf("all workflows are turned off, by %s since %s", r.WorkflowsOffBy, Local(r.WorkflowsOffAt))).at(r.WorkflowsOffAt).
+		f := e.say(Warning, gateway.Textf("all workflows are turned off, by %s since %s", r.WorkflowsOffBy, Local(r.WorkflowsOffAt))).at(r.WorkflowsOffAt).
 			because(gateway.Textf("calls pass as if there were none, also those that a workflow would refuse, redact or ask about")).
-			run(e.genkan("workflows on"))
+			run(e.genkan("workflows on")).orSend("PUT", "workflows", "switch", "")
+		f.Fix.Request.Body = `{"on":true}`
+	}
+	for _, b := range r.Bypassed {
+		e.say(Warning, gateway.Textf("the workflow %s is for %s, which a tool of server %s has replaced", b.Workflow, b.Tool, b.By)).
+			because(gateway.Textf("match.tools goes by the servers' own names, so calls of the other tool pass without the workflow")).
+			advise(gateway.Textf("add the other tool to match.tools of the workflow; or remove \"overwrite\" of %s in %s, and the former tool is back", b.By, e.placeOf(e.facts.server(b.By))))
 	}
 	for _, runtime := range p.Runtimes {
 		if runtime.Version != "" {

@@ -13,7 +13,7 @@ func (e *examination) n8n(i *N8N) {
 		return
 	case i.Problem.Format != "":
 		e.say(Problem, gateway.Textf("n8n cannot be used: %s", i.Problem)).
-			advise(gateway.Textf("correct n8n in %s, or N8N_URL and N8N_API_KEY where genkan starts", file))
+			advise(gateway.Textf("correct it in the web UI under Settings, n8n and embeddings, in n8n of %s, or in N8N_URL and N8N_API_KEY where genkan starts", file))
 		return
 	case i.Tools > 0:
 		e.say(OK, gateway.Textf("n8n at %s answers and accepts the key; %d tools", i.URL, i.Tools))

@@ -18,7 +18,7 @@ func TestN8N(t *testing.T) {
 		"not running": {doctor.N8N{}, []string{"ok server/n8n: n8n at http://127.0.0.1:5678 answers and accepts the key"}},
 		"unusable": {
 			doctor.N8N{Problem: text("it is down")},
-			[]string{"problem server/n8n: n8n cannot be used: it is down > correct n8n in /srv/example/genkan.yaml, or N8N_URL and N8N_API_KEY where genkan starts"},
+			[]string{"problem server/n8n: n8n cannot be used: it is down > correct it in the web UI under Settings, n8n and embeddings, in n8n of /srv/example/genkan.yaml, or in N8N_URL and N8N_API_KEY where genkan starts"},
 		},
 		"hidden": {
 			doctor.N8N{Hidden: true},

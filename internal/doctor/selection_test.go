@@ -43,6 +43,7 @@ func TestRequestsThatMend(t *testing.T) {
 		{Name: "silent", State: "not responding", Known: true},
 		{Name: "signed-out", State: "down", Known: true, SignIn: "needed"},
 	}
+	facts.Running.WorkflowsOff = true
 	facts.Knowledge = doctor.Knowledge{Looked: true, Index: doctor.Index{Path: "/x", Missing: true}}
 	got := map[string]doctor.Request{}
 	for _, f := range doctor.Examine(facts) {
@@ -55,6 +56,7 @@ func TestRequestsThatMend(t *testing.T) {
 		"server/silent":     {Method: "POST", Path: "/v1/servers/silent/restart"},
 		"server/signed-out": {},
 		"knowledge":         {Method: "POST", Path: "/v1/knowledge/rebuild"},
+		"program":           {Method: "PUT", Path: "/v1/workflows/switch", Body: `{"on":true}`},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -171,8 +171,13 @@ func (e *examination) down(s *Server) {
 
 // noCommand reports where to get a missing program.
 func (e *examination) noCommand(s *Server) {
+	if strings.ContainsAny(s.Command, `/\`) { // a path is not searched for
+		e.say(Problem, gateway.Textf("its command %q does not exist", s.Command)).quoting(s.Output).
+			advise(gateway.Textf("correct its path in %s", e.placeOf(s)))
+		return
+	}
 	f := e.say(Problem, gateway.Textf("its command %s is not there", s.Command)).quoting(s.Output)
-	base := strings.TrimSuffix(s.Command[strings.LastIndexAny(s.Command, `/\`)+1:], ".exe")
+	base := strings.TrimSuffix(s.Command, ".exe")
 	for _, known := range []struct{ commands, name, from string }{
 		{"npx node npm", "Node.js", "https://nodejs.org"},
 		{"uvx uv", "uv", "https://docs.astral.sh/uv"},
@@ -243,7 +248,7 @@ func (e *examination) changed(s *Server) {
 		e.say(Note, gateway.Textf("%d definitions were mended, so that clients take them: %s", len(mended), names(mended)))
 	}
 	if len(suspect) > 0 {
-		e.say(Warning, gateway.Textf("%d definitions may mislead people or agents", len(suspect))).
+		e.say(Warning, gateway.Textf("definitions that may mislead people or agents: %d", len(suspect))).
 			quoting(shownOf(suspect)).advise(gateway.Textf("look at them before you go on using the server; `genkan tools disable NAME` switches a tool off"))
 	}
 	e.redefined(s)

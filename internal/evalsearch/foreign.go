@@ -6,9 +6,6 @@ import (
 	"genkan/internal/search"
 )
 
-// sure is from which confidence on there is a match, as the guide has it.
-const sure = .16
-
 // foreign tells how well the confidence keeps queries that the tools can answer
 // apart from those of another set, which they cannot: the chance that one of the
 // former has more of it than one of the latter (AUC), and which part of either is
@@ -22,7 +19,7 @@ func (m measurement) foreign(x *search.Index, ours, theirs []query) (auc, refuse
 		for _, q := range queries {
 			c := confidence(q)
 			all = append(all, c)
-			if c >= sure {
+			if c >= search.LeastConfidence {
 				matches++
 			}
 		}

@@ -3,6 +3,7 @@ package events_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -131,6 +132,11 @@ func TestAnIDOfAnotherProcessIsToldAsUnknown(t *testing.T) {
 	want(t, h.Subscribe(alice, events.Topics(), "what"), `1 dropped {"missed":-1}`)
 }
 
+// uses says which servers a reader may use.
+func uses(servers ...string) func(string) bool {
+	return func(server string) bool { return slices.Contains(servers, server) }
+}
+
 func TestNobodySeesTheEventsOfOthers(t *testing.T) {
 	t.Parallel()
 	h := events.NewHub(8)
@@ -141,12 +147,14 @@ func TestNobodySeesTheEventsOfOthers(t *testing.T) {
 		h.Subscribe(admin, events.Topics(), ""):                         `1 call {"n":1} alice; 2 call {"n":2} bob; 3 tools {"n":3}; 4 config {"n":4}`,
 		h.Subscribe(admin, []events.Topic{events.Config}, ""):           `4 config {"n":4}`,
 		h.Subscribe(alice, []events.Topic{events.Config}, ""):           ``,
+		h.Subscribe(alice, events.Topics(), "").Only(uses("b")):         `1 call {"n":1} alice`,
+		h.Subscribe(bob, events.Topics(), "").Only(uses("a", "b")):      `2 call {"n":2} bob; 3 tools {"n":3}`,
 		h.Subscribe(alice, []events.Topic{events.Calls}, ""):            `1 call {"n":1} alice`,
 		h.Subscribe(gateway.Identity{Admin: true}, events.Topics(), ""): `1 call {"n":1} alice; 2 call {"n":2} bob; 3 tools {"n":3}; 4 config {"n":4}`,
 	}
 	h.Publish(events.Event{Topic: events.Calls, Name: "call", Client: "alice", Data: number{1}})
 	h.Publish(events.Event{Topic: events.Calls, Name: "call", Client: "bob", Data: number{2}})
-	h.Publish(events.Event{Topic: events.Tools, Name: "tools", Data: number{3}})
+	h.Publish(events.Event{Topic: events.Tools, Name: "tools", Server: "a", Data: number{3}})
 	h.Publish(events.Event{Topic: events.Config, Name: "config", Data: events.ForAdmins(number{4})})
 	for s, text := range readers {
 		want(t, s, text)

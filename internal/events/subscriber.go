@@ -20,6 +20,8 @@ type Subscriber struct {
 	hub    *Hub
 	who    Reader
 	topics []Topic
+	// may reports whether the reader may use a server; nil if it may use all.
+	may func(server string) bool
 	// next is the number of the next event to read.
 	next uint64
 	// foreign is set when the reader resumes from an event of another process, and has
@@ -48,6 +50,13 @@ func (h *Hub) Subscribe(who gateway.Identity, topics []Topic, after string) *Sub
 // In sets the language of messages, which is English unless it is set, and returns s.
 func (s *Subscriber) In(language string) *Subscriber {
 	s.who.Language = language
+	return s
+}
+
+// Only limits the events about servers to those that the reader may use, and returns s.
+// It is asked at each such event: what a reader may use can change while it reads.
+func (s *Subscriber) Only(may func(server string) bool) *Subscriber {
+	s.may = may
 	return s
 }
 
@@ -115,8 +124,12 @@ func (s *Subscriber) one() (Message, bool) {
 			h.mu.Unlock()
 			return s.dropped(-1), true
 		}
-		name := e.Name
+		name, server := e.Name, e.Server
 		h.mu.Unlock()
+		if server != "" && s.may != nil && !s.may(server) {
+			s.next++
+			return Message{}, true
+		}
 		data, ok := h.encode(number, s.who)
 		if ok {
 			s.next++
@@ -130,7 +143,8 @@ func (s *Subscriber) one() (Message, bool) {
 
 // sees reports whether an event is of a topic of the reader, and for the reader.
 func (s *Subscriber) sees(e *Event) bool {
-	return (e.Client == "" || e.Client == s.who.ClientID || s.who.Admin) && slices.Contains(s.topics, e.Topic)
+	return slices.Contains(s.topics, e.Topic) &&
+		(e.Client == "" || e.Client == s.who.ClientID || s.who.Admin)
 }
 
 // dropped returns the event that tells a reader how many events it missed; -1 if that

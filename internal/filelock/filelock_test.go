@@ -16,14 +16,12 @@ func TestTake(t *testing.T) {
 	if _, err := Take(path); !errors.Is(err, ErrTaken) {
 		t.Errorf("a second one: %v", err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	Release(first)
 	second, err := Take(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = second.Close()
+	Release(second)
 	if _, err := Take(filepath.Join(path, "below")); err == nil || errors.Is(err, ErrTaken) {
 		t.Errorf("where no file can be: %v", err)
 	}

@@ -10,8 +10,8 @@ import (
 // has opened for itself.
 const errorSharingViolation = syscall.Errno(32)
 
-// Take opens a file for this process alone, which ends when the file is
-// closed, also by a crash. ErrTaken: somebody else has it.
+// Take opens a file for this process alone, until Release or the end of the process.
+// ErrTaken: somebody else has it.
 func Take(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
@@ -28,3 +28,6 @@ func Take(path string) (*os.File, error) {
 	}
 	return os.NewFile(uintptr(handle), path), nil
 }
+
+// Release releases the lock.
+func Release(f *os.File) { _ = f.Close() }

@@ -20,7 +20,8 @@ type Session struct {
 	// LogLevel is the lowest level of log messages that the client wants; empty if
 	// it did not say.
 	LogLevel string
-	// Dir is where the client works, when it is known; empty otherwise.
+	// Dir is the client's working directory, when it is known; empty otherwise. The
+	// client states its roots itself.
 	Dir string
 	// Roots counts how often the client announced that its roots changed.
 	Roots int

@@ -46,6 +46,10 @@ type Call struct {
 	// Forwarded is set if the call became another call, which is recorded instead of
 	// it.
 	Forwarded bool
+	decoded   bool // whether arguments is set; beside another byte, so that a Call fits its size class
+
+	// OnProgress is what Progressed calls; record sets it before the call is sent.
+	OnProgress func(call *Call, params []byte)
 
 	reserved atomic.Int64
 	// The following fields are set and read by different goroutines.
@@ -54,7 +58,6 @@ type Call struct {
 	pause     atomic.Pointer[func() (resume func())]
 	token     atomic.Pointer[[]byte]
 	arguments map[string]any
-	decoded   bool
 }
 
 // Timing is where the time of a call went. The rest is genkan's own.
@@ -75,8 +78,11 @@ type Caller struct {
 	View View
 	// Session is the caller's session; nil for a caller without one.
 	Session *Session
-	// Dir is where a caller without a session works, when it said so.
-	Dir string
+	// Dir is where a caller without a session works, when it said so. DirStated is set
+	// if it chose the folder for this call, as a client states its roots; otherwise the
+	// folder is only its working directory.
+	Dir       string
+	DirStated bool
 	// Via names the edge the call came through: "http", "sse", "stdio", "rest",
 	// and "items" for the REST routes of the knowledge base.
 	Via string
@@ -172,6 +178,13 @@ func (c *Call) OnSignOfLife(f func()) { c.alive.Store(&f) }
 func (c *Call) SignOfLife() {
 	if f := c.alive.Load(); f != nil {
 		(*f)()
+	}
+}
+
+// Progressed reports how far the server is, with the params of its notification.
+func (c *Call) Progressed(params []byte) {
+	if c.OnProgress != nil {
+		c.OnProgress(c, params)
 	}
 }
 

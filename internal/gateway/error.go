@@ -75,6 +75,13 @@ type Error struct {
 	// RetryAfter tells the caller when trying again makes sense; zero if
 	// unknown.
 	RetryAfter time.Duration
+	// Meant is the tool that a call was meant for, if it failed before its Tool was set: a
+	// disabled tool, or a Tool with only a Kind and a Source if just the source is known.
+	// It is for records: callers do not see it.
+	Meant *Tool
+	// Hidden is set if the call's tool exists and is hidden from the caller. It is for
+	// records that administrators read: callers do not see it.
+	Hidden bool
 	// RPC is the error object that the upstream answered with, as it came.
 	// Edges that speak JSON-RPC pass it on untouched.
 	RPC []byte

@@ -175,6 +175,12 @@ type Prolonger interface {
 	Prolong()
 }
 
+// Leaver is a Peer that knows whether its client has disconnected. The client may come back
+// if its protocol allows that.
+type Leaver interface {
+	Left() bool
+}
+
 // Event says that something about a source changed. Sources publish events,
 // edges listen.
 type Event struct {

@@ -37,7 +37,7 @@ func Textf(format string, values ...any) Text {
 // In says the text in the language of translate; nil is English.
 func (t Text) In(translate Translate) string {
 	format := t.Format
-	if translate != nil {
+	if format != "" && translate != nil {
 		format = translate(format)
 	}
 	if len(t.Values) == 0 {

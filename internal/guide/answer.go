@@ -43,8 +43,6 @@ const (
 	usualHits, mostHits = 5, 20
 	// withSchema is how many hits come with their schema, unless all are wanted.
 	withSchema = 3
-	// leastConfidence is how much of a query the best hit must answer.
-	leastConfidence = .16
 )
 
 func (g *Guide) search(
@@ -70,7 +68,7 @@ func (g *Guide) search(
 	}
 	r := g.house().Search(ctx, who, g.view, q)
 	out := found{Query: q.Text, Results: []hit{}, Total: r.Total}
-	if len(r.Hits) == 0 || r.Confidence < leastConfidence {
+	if r.NoMatch() {
 		out.NoMatch = true
 		out.Hint = g.house().Say(gateway.Textf(
 			"No tool fits. Say it in other words, or say what the tool would be called; the connected servers are %s.",

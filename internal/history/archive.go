@@ -100,14 +100,13 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 	var others []string
 	for i, e := range page.Calls {
 		list.Calls[i] = Listed{Entry: e}
-		if !e.Has(HasBodies) || unknown != nil {
+		if !e.Has(HasBodies) {
 			continue
 		}
-		// The arguments of others are shown one by one only, because that is logged.
-		if isAnothers(e.Caller, who) {
-			if !slices.Contains(others, e.Caller) {
-				others = append(others, e.Caller)
-			}
+		if isAnothers(e.Caller, who) && !slices.Contains(others, e.Caller) {
+			others = append(others, e.Caller)
+		}
+		if !listsArguments(e, who, unknown) {
 			continue
 		}
 		if b, err := a.Reader.open(ctx, page.sealed[i]); err == nil {
@@ -125,16 +124,28 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 
 // Unended returns the calls that have not ended and that the reader may see, the newest
 // first.
-func (a *Archive) Unended(ctx context.Context, who gateway.Identity) ([]Entry, error) {
+func (a *Archive) Unended(ctx context.Context, who gateway.Identity) ([]Listed, error) {
 	q, err := a.limited(ctx, Query{}, who)
 	if err != nil || a.AllRunning == nil {
 		return nil, err
 	}
+	redact, unknown := a.Redact(ctx)
+	without := func(body []byte) []byte { body, _ = redact(body); return body }
 	all := slices.DeleteFunc(a.AllRunning(), func(e Entry) bool {
 		return q.Caller != "" && q.Caller != e.Caller || e.Started.Before(q.Since)
 	})
 	slices.SortFunc(all, func(a, b Entry) int { return b.Started.Compare(a.Started) })
-	return all, nil
+	listed := make([]Listed, len(all))
+	for i, e := range all {
+		listed[i].Entry = e
+		if !listsArguments(e, who, unknown) {
+			continue
+		}
+		if _, request, ok := a.Running(e.ID); ok && request != nil {
+			listed[i].Arguments = digest(request, without)
+		}
+	}
+	return listed, nil
 }
 
 // Show returns a call that the reader may see, also one that has not ended.
@@ -274,12 +285,19 @@ func isAnothers(caller string, who gateway.Identity) bool {
 	return caller != who.ClientID && !(who.IsLocal() && gateway.Identity{ClientID: caller, Admin: caller == gateway.AdminClient}.IsLocal())
 }
 
+// listsArguments reports whether lists show the arguments of a call. Those of others are
+// shown one by one only, because that is logged, and none are while it is not known what in
+// them is secret.
+func listsArguments(e Entry, who gateway.Identity, unknown error) bool {
+	return unknown == nil && !isAnothers(e.Caller, who)
+}
+
 // Stats returns the sums of the calls that the reader may see.
-func (a *Archive) Stats(ctx context.Context, who gateway.Identity, q Query) (total Stat, tools []Stat, err error) {
+func (a *Archive) Stats(ctx context.Context, who gateway.Identity, q Query) (Stats, error) {
 	a.flush(ctx)
-	q, err = a.limited(ctx, q, who)
+	q, err := a.limited(ctx, q, who)
 	if err != nil {
-		return total, nil, err
+		return Stats{}, err
 	}
 	return a.Reader.Stats(ctx, q)
 }

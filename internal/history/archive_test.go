@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -127,5 +129,61 @@ func TestAnArchiveThatCannotShowBodies(t *testing.T) {
 	if _, err := (&Archive{Reader: NewReader(dir, goodKey), Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return nil, locked }}).
 		List(t.Context(), admin, Query{Text: "hello"}); !errors.Is(err, locked) {
 		t.Errorf("a search without rules: %v", err)
+	}
+}
+
+// The calls that a call made are found among any number of others.
+func TestCallsOfAParent(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "calls")
+	w := newWriter(t, dir, "AAA")
+	for n := range 700 {
+		e := call("AAA", n+1)
+		if n == 2 || n == 690 {
+			e.Parent = "AAA-1"
+		}
+		w.Add(e, Bodies{}, false)
+	}
+	w.Flush(t.Context())
+	r, q := NewReader(dir, goodKey), Query{Parent: "AAA-1", Limit: 500}
+	var got []string
+	for more := true; more; more = q.After != "" { // a slow machine needs several pages
+		page, err := r.List(t.Context(), q, asIs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, q.After = append(got, ids(page)...), page.Next
+	}
+	if !slices.Equal(got, []string{"AAA-691", "AAA-3"}) {
+		t.Error(got)
+	}
+}
+
+// A call that has not ended has the digest of its arguments as one that has: of one's own
+// calls, if they are kept, and without secrets.
+func TestArgumentsOfUnendedCalls(t *testing.T) {
+	mine, others, unkept := call("AAA", 1), call("AAA", 2), call("AAA", 3)
+	others.Caller = "ci"
+	a := &Archive{
+		AllRunning: func() []Entry { return []Entry{mine, others, unkept} },
+		Running: func(id string) (Entry, []byte, bool) {
+			if id == unkept.ID {
+				return unkept, nil, true
+			}
+			return mine, []byte(`{"name":"read","arguments":{"path":"a.txt", "key":"hunter2"}}`), true
+		},
+		Redact: func(context.Context) (func([]byte) ([]byte, []string), error) {
+			return func(b []byte) ([]byte, []string) {
+				return bytes.ReplaceAll(b, []byte("hunter2"), []byte("[redacted:key]")), nil
+			}, nil
+		},
+	}
+	all, err := a.Unended(t.Context(), gateway.Identity{ClientID: "local", Admin: true})
+	got := map[string]string{}
+	for _, one := range all {
+		got[one.ID] = one.Arguments
+	}
+	want := map[string]string{mine.ID: `{"path":"a.txt","key":"[redacted:key]"}`, others.ID: "", unkept.ID: ""}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
 	}
 }

@@ -26,7 +26,8 @@ type Entry struct {
 	// in.
 	Caller, Client, Edge string
 	View, Era            string
-	// Method is the method of MCP. Server and Tool are empty if the tool is unknown.
+	// Method is the method of MCP. Server is empty if it is unknown. An unknown Tool is what
+	// the caller wrote; see Unlisted.
 	Method, Server, Tool string
 	// Through is the tool that called this one on the caller's behalf.
 	Through string
@@ -62,6 +63,12 @@ const (
 	BodiesLost
 	// readBack is set in stored entries whose TokensSaved is negative.
 	readBack
+	// Unlisted is set if no server lists the tool. Its name is then the caller's text, and
+	// no sum has it.
+	Unlisted
+	// Hidden is set if the tool exists and was hidden from the caller. Only administrators
+	// may learn that.
+	Hidden
 )
 
 // Has reports whether all of the flags are set.

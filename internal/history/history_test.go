@@ -407,13 +407,16 @@ func TestLists(t *testing.T) {
 		if !slices.Equal(got, want) {
 			rt.Fatalf("%+v:\ngot  %v\nwant %v", q, got, want)
 		}
-		total, tools, err := r.Stats(context.Background(), q)
-		sum := 0
-		for _, s := range tools {
+		stats, err := r.Stats(context.Background(), q)
+		sum, ofServers := 0, 0
+		for _, s := range stats.Tools {
 			sum += s.Calls
 		}
-		if err != nil || total.Calls != calls || total.Errors != failed || sum != calls {
-			rt.Fatalf("%+v, %v; want %d calls, %d failed", total, err, calls, failed)
+		for _, s := range stats.Servers {
+			ofServers += s.Calls
+		}
+		if err != nil || stats.Total.Calls != calls || stats.Total.Errors != failed || sum != calls || ofServers != calls {
+			rt.Fatalf("%+v, %v; want %d calls, %d failed", stats, err, calls, failed)
 		}
 		spacing := Spacing{Steps: rapid.IntRange(1, 50).Draw(rt, "steps"), By: rapid.SampledFrom([]GroupBy{ByServer, ByTool}).Draw(rt, "by"), Groups: 50}
 		series, err := r.Series(context.Background(), q, spacing)
@@ -443,9 +446,9 @@ func TestNamesOfOneTool(t *testing.T) {
 		w.Add(e, Bodies{}, false)
 	}
 	w.Close()
-	total, tools, err := NewReader(dir, goodKey).Stats(t.Context(), Query{})
-	if err != nil || total.Calls != 3 || len(tools) != 2 || tools[0].Tool != "read" || tools[0].Calls != 2 {
-		t.Errorf("%+v, %+v, %v", total, tools, err)
+	stats, err := NewReader(dir, goodKey).Stats(t.Context(), Query{})
+	if err != nil || stats.Total.Calls != 3 || len(stats.Tools) != 2 || stats.Tools[0].Tool != "read" || stats.Tools[0].Calls != 2 {
+		t.Errorf("%+v, %v", stats, err)
 	}
 }
 
@@ -659,8 +662,8 @@ func TestSegmentsEnd(t *testing.T) {
 	if len(segments) != 2 || len(indexes) != 1 {
 		t.Errorf("%v %v", segments, indexes)
 	}
-	if total, _, err := r.Stats(t.Context(), Query{}); err != nil || total.Calls != calls+1 {
-		t.Errorf("%+v, %v", total, err)
+	if stats, err := r.Stats(t.Context(), Query{}); err != nil || stats.Total.Calls != calls+1 {
+		t.Errorf("%+v, %v", stats, err)
 	}
 }
 

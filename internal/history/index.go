@@ -74,6 +74,9 @@ func (r row) saved() int64 {
 	return int64(r.number(rowSaved))
 }
 
+// unlisted reports whether the name of the tool is the caller's text.
+func (r row) unlisted() bool { return Flags(r[rowFlags]).Has(Unlisted) }
+
 func (r row) text(field int) uint16 { return binary.LittleEndian.Uint16(r[field:]) }
 
 // ended returns when the call of a row ended, in milliseconds.

@@ -38,8 +38,8 @@ func TestOddFiles(t *testing.T) {
 	if err != nil || !slices.Equal(ids(page), []string{"AAA-1"}) {
 		t.Errorf("%v, %v", ids(page), err)
 	}
-	if total, _, err := NewReader(dir, goodKey).Stats(t.Context(), Query{}); err != nil || total.Calls != 1 {
-		t.Errorf("%+v, %v", total, err)
+	if stats, err := NewReader(dir, goodKey).Stats(t.Context(), Query{}); err != nil || stats.Total.Calls != 1 {
+		t.Errorf("%+v, %v", stats, err)
 	}
 	if err := Prune(dir, Keep{For: time.Nanosecond}, time.Now().Add(time.Hour)); err != nil {
 		t.Error(err)
@@ -72,9 +72,20 @@ func TestUnknownToolsAreOneSum(t *testing.T) {
 		e.Server, e.Tool, e.Outcome = "", "made_up_"+e.ID, "not_found"
 		w.Add(e, Bodies{}, false)
 	}
+	for n := range 3 { // of a known server
+		e := call("AAA", 10+n)
+		e.Tool, e.Flags = "made_up_"+e.ID, Unlisted
+		w.Add(e, Bodies{}, false)
+	}
 	w.Flush(t.Context())
-	if _, tools, err := NewReader(dir, goodKey).Stats(t.Context(), Query{}); err != nil || len(tools) != 1 || tools[0].Calls != 5 || tools[0].Tool != "" {
-		t.Errorf("%+v, %v", tools, err)
+	r := NewReader(dir, goodKey)
+	stats, err := r.Stats(t.Context(), Query{})
+	if err != nil || len(stats.Tools) != 2 || stats.Tools[0].Calls != 5 || stats.Tools[1].Calls != 3 || stats.Tools[1].Server != "files" || stats.Tools[0].Tool+stats.Tools[1].Tool != "" {
+		t.Errorf("%+v, %v", stats, err)
+	}
+	series, err := r.Series(t.Context(), Query{}, Spacing{Steps: 2, By: ByTool, Groups: 10})
+	if err != nil || len(series.Groups) != 2 || series.Groups[0].Tool+series.Groups[1].Tool != "" || series.Groups[1].Server != "files" {
+		t.Errorf("%+v, %v", series.Groups, err)
 	}
 }
 
@@ -97,8 +108,8 @@ func TestANameThatIsUsedAgain(t *testing.T) {
 	if err != nil || len(list.Calls) != 5 {
 		t.Errorf("%d calls, %v", len(list.Calls), err)
 	}
-	if total, _, err := a.Stats(t.Context(), who, Query{}); err != nil || total.Calls != 5 {
-		t.Errorf("%+v, %v", total, err)
+	if stats, err := a.Stats(t.Context(), who, Query{}); err != nil || stats.Total.Calls != 5 {
+		t.Errorf("%+v, %v", stats, err)
 	}
 	if _, err := a.Show(t.Context(), who, "AAA-2"); err == nil || gateway.AsError(err).Code != gateway.CodeNotFound {
 		t.Errorf("a call of the former holder: %v", err)

@@ -79,7 +79,7 @@ func lockPruning(dir string) (unlock func(), ok bool) {
 	if err != nil {
 		return nil, false
 	}
-	return func() { _ = lock.Close() }, true
+	return func() { filelock.Release(lock) }, true
 }
 
 // finished is a segment that no process writes.
@@ -151,7 +151,7 @@ func liveRuns(dir string, entries []os.DirEntry) map[string]int {
 			continue
 		}
 		_ = os.Remove(lock.Name())
-		_ = lock.Close()
+		filelock.Release(lock)
 	}
 	return alive
 }

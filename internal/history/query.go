@@ -23,6 +23,8 @@ type Query struct {
 	// it used, with or without its version, in any case. Tool is the name that clients
 	// know a tool by, with its server's prefix or without it.
 	Client, Server, Tool string
+	// Parent is the ID of the call that made the calls. Stats and Series ignore it.
+	Parent string
 	// Outcome is one of the outcomes, or "error" for all that failed.
 	Outcome string
 	// Not leaves out calls that have one of its values.
@@ -69,8 +71,8 @@ type Page struct {
 	Calls []Entry
 	// Next leads to the next page; empty if there is none.
 	Next string
-	// Partial is set if the search for a text ran out of time: Next goes on with it,
-	// and SearchedUntil is how far it came.
+	// Partial is set if the search for a text, or for the calls of a parent, ran out of
+	// time: Next goes on with it, and SearchedUntil is how far it came.
 	Partial       bool
 	SearchedUntil time.Time
 
@@ -80,7 +82,7 @@ type Page struct {
 // MaxLimit is the largest page.
 const MaxLimit = 1000
 
-// textTime is how long a page may be searched for a text.
+// textTime is how long a page may be searched for what the index does not have.
 const textTime = 2 * time.Second
 
 // MatchesTool reports whether people may mean a tool of a server by a name. Clients of one
@@ -367,7 +369,7 @@ func (r *Reader) List(ctx context.Context, q Query, shown func([]byte) []byte) (
 			page.Next = last.String()
 			return false
 		}
-		if needle != nil && last != (place{}) && time.Now().After(deadline) {
+		if (needle != nil || q.Parent != "") && last != (place{}) && time.Now().After(deadline) {
 			page.Next, page.Partial, page.SearchedUntil = last.String(), true, time.UnixMilli(last.ended)
 			return false
 		}
@@ -375,6 +377,9 @@ func (r *Reader) List(ctx context.Context, q Query, shown func([]byte) []byte) (
 		e, b, err := r.entry(p, i)
 		if err != nil {
 			return true // removed or damaged
+		}
+		if q.Parent != "" && e.Parent != q.Parent {
+			return true
 		}
 		body := &sealed{p.name, int64(p.index.row(i).number(rowOffset)), b}
 		if needle != nil && !needle.in([]byte(e.Error)) && !r.bodiesHave(ctx, &e, body, needle, shown) {

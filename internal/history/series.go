@@ -154,7 +154,11 @@ func (r *Reader) Series(ctx context.Context, q Query, spacing Spacing) (Series, 
 	type key struct{ server, tool string }
 	groups := map[key]*sums{}
 	for _, p := range parts {
-		local := map[[2]uint16]*sums{}
+		type ids struct {
+			server, tool uint16
+			unlisted     bool
+		}
+		local := map[ids]*sums{}
 		for i := range p.len() {
 			w := p.row(i)
 			if !p.filter.passes(p.index, w) {
@@ -166,21 +170,21 @@ func (r *Reader) Series(ctx context.Context, q Query, spacing Spacing) (Series, 
 			if spacing.By == Ungrouped {
 				continue
 			}
-			ids := [2]uint16{w.text(rowServer)}
+			id := ids{server: w.text(rowServer)}
 			if spacing.By == ByTool {
-				ids[1] = w.text(rowTool)
+				id.tool, id.unlisted = w.text(rowTool), w.unlisted()
 			}
-			s := local[ids]
+			s := local[id]
 			if s == nil {
-				k := key{server: p.texts[ids[0]]}
-				if spacing.By == ByTool && k.server != "" { // callers make up names of tools
-					k.tool = p.texts[ids[1]]
+				k := key{server: p.texts[id.server]}
+				if spacing.By == ByTool && k.server != "" && !id.unlisted { // callers make up names of tools
+					k.tool = p.texts[id.tool]
 				}
 				if s = groups[k]; s == nil {
 					s = newSums(n)
 					groups[k] = s
 				}
-				local[ids] = s
+				local[id] = s
 			}
 			s.add(at, w, bad)
 		}

@@ -118,18 +118,24 @@ func TestStats(t *testing.T) {
 		w.Add(e, Bodies{}, false)
 	}
 	w.Flush(t.Context())
-	total, tools, err := NewReader(dir, goodKey).Stats(t.Context(), Query{})
+	stats, err := NewReader(dir, goodKey).Stats(t.Context(), Query{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (Stat{Calls: 100, Errors: 10, P50: 50 * time.Millisecond, P95: 95 * time.Millisecond, TokensIn: 300, TokensOut: 3000, TokensSaved: 700}); total != want {
-		t.Errorf("got %+v, want %+v", total, want)
+	if want := (Stat{Calls: 100, Errors: 10, P50: 50 * time.Millisecond, P95: 95 * time.Millisecond, TokensIn: 300, TokensOut: 3000, TokensSaved: 700}); stats.Total != want {
+		t.Errorf("got %+v, want %+v", stats.Total, want)
 	}
 	want := []Stat{
 		{Server: "files", Tool: "files__read", Calls: 90, P50: 45 * time.Millisecond, P95: 86 * time.Millisecond, TokensIn: 270, TokensOut: 2700, TokensSaved: 1000},
 		{Server: "files", Tool: "files__write", Calls: 10, Errors: 10, P50: 95 * time.Millisecond, P95: 100 * time.Millisecond, TokensIn: 30, TokensOut: 300, TokensSaved: -300},
 	}
-	if !slices.Equal(tools, want) {
-		t.Errorf("got %+v", tools)
+	if !slices.Equal(stats.Tools, want) {
+		t.Errorf("got %+v", stats.Tools)
+	}
+	// A server's percentiles are of its calls, not of its tools.
+	of := stats.Total
+	of.Server = "files"
+	if !slices.Equal(stats.Servers, []Stat{of}) {
+		t.Errorf("got %+v", stats.Servers)
 	}
 }

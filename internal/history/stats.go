@@ -21,48 +21,75 @@ type Stat struct {
 	TokensSaved int64
 }
 
-// Stats returns the sums of the calls that a query selects, over all, and for each
-// tool, the one with the most calls first. Calls of unknown tools are one sum, without
-// a name. Calls of a tool by its own name and by its name with the server's before it
-// are one sum, under its own. Text, After and Limit have no effect.
-func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, err error) {
+// Stats are the sums of calls: over all, for each server and for each tool. The one with
+// the most calls comes first. Calls of unknown tools are one sum of each, without a name.
+type Stats struct {
+	Total          Stat
+	Servers, Tools []Stat
+}
+
+// sum is a Stat that is still added to, with the times that its percentiles are of.
+type sum struct {
+	Stat
+	took []uint32
+}
+
+func (s *sum) add(other *sum) {
+	s.Calls += other.Calls
+	s.Errors += other.Errors
+	s.TokensIn += other.TokensIn
+	s.TokensOut += other.TokensOut
+	s.TokensSaved += other.TokensSaved
+	s.took = append(s.took, other.took...)
+}
+
+// stat returns what was added, with its percentiles.
+func (s *sum) stat() Stat {
+	slices.Sort(s.took)
+	s.P50, s.P95 = quantile(s.took, 50), quantile(s.took, 95) //nolint:mnd // percent
+	return s.Stat
+}
+
+// Stats returns the sums of the calls that a query selects. Calls of a tool by its own
+// name and by its name with the server's before it are one sum, under its own. Text,
+// After and Limit have no effect.
+func (r *Reader) Stats(ctx context.Context, q Query) (Stats, error) {
+	var out Stats
 	parts, err := r.parts()
 	if err != nil {
-		return total, nil, err
+		return out, err
 	}
 	type key struct{ server, tool string }
-	type sum struct {
-		Stat
-		took []uint32
-	}
 	sums := map[key]*sum{}
-	var all []uint32
 	for _, p := range parts {
 		if err := ctx.Err(); err != nil {
-			return total, nil, err
+			return out, err
 		}
 		if err := r.load(p); errors.Is(err, fs.ErrNotExist) {
 			continue // removed meanwhile
 		} else if err != nil {
-			return total, nil, unreadable(r.dir, err)
+			return out, unreadable(r.dir, err)
 		}
 		x := p.index
 		f, possible := q.filterFor(x)
 		if !possible {
 			continue
 		}
-		type ids struct{ server, tool uint16 }
+		type ids struct {
+			server, tool uint16
+			unlisted     bool
+		}
 		local := map[ids]*sum{}
 		for i := range x.len() {
 			w := x.row(i)
 			if !f.passes(x, w) {
 				continue
 			}
-			id := ids{w.text(rowServer), w.text(rowTool)}
+			id := ids{w.text(rowServer), w.text(rowTool), w.unlisted()}
 			s := local[id]
 			if s == nil {
 				k := key{x.texts[id.server], x.texts[id.tool]}
-				if k.server == "" {
+				if k.server == "" || id.unlisted {
 					k.tool = "" // callers make up such names
 				}
 				if s = sums[k]; s == nil {
@@ -84,35 +111,33 @@ func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, 
 	// A client of one server calls a tool by its own name, others with the server's before it.
 	for k, s := range sums {
 		own, prefixed := strings.CutPrefix(k.tool, k.server+"__")
-		into := sums[key{k.server, own}]
-		if !prefixed || into == nil {
-			continue
+		if into := sums[key{k.server, own}]; prefixed && into != nil {
+			into.add(s)
+			delete(sums, k)
 		}
-		into.Calls += s.Calls
-		into.Errors += s.Errors
-		into.TokensIn += s.TokensIn
-		into.TokensOut += s.TokensOut
-		into.TokensSaved += s.TokensSaved
-		into.took = append(into.took, s.took...)
-		delete(sums, k)
 	}
-	for _, s := range sums {
-		slices.Sort(s.took)
-		s.P50, s.P95 = quantile(s.took, 50), quantile(s.took, 95) //nolint:mnd // percent
-		total.Calls += s.Calls
-		total.Errors += s.Errors
-		total.TokensIn += s.TokensIn
-		total.TokensOut += s.TokensOut
-		total.TokensSaved += s.TokensSaved
-		all = append(all, s.took...)
-		tools = append(tools, s.Stat)
+	var total sum
+	servers := map[string]*sum{}
+	for k, s := range sums {
+		of := servers[k.server]
+		if of == nil {
+			of = &sum{Stat: Stat{Server: k.server}}
+			servers[k.server] = of
+		}
+		of.add(s)
+		total.add(s)
+		out.Tools = append(out.Tools, s.stat())
 	}
-	slices.Sort(all)
-	total.P50, total.P95 = quantile(all, 50), quantile(all, 95) //nolint:mnd // percent
-	slices.SortFunc(tools, func(a, b Stat) int {
-		return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Tool, b.Tool))
-	})
-	return total, tools, nil
+	for _, s := range servers {
+		out.Servers = append(out.Servers, s.stat())
+	}
+	out.Total = total.stat()
+	for _, list := range [][]Stat{out.Servers, out.Tools} {
+		slices.SortFunc(list, func(a, b Stat) int {
+			return cmp.Or(cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Tool, b.Tool))
+		})
+	}
+	return out, nil
 }
 
 // quantile returns the smallest duration that so many percent do not exceed.

@@ -476,7 +476,7 @@ func (w *Writer) end() {
 func (w *Writer) releaseLock() {
 	if w.lock != nil {
 		_ = os.Remove(w.lock.Name())
-		_ = w.lock.Close()
+		filelock.Release(w.lock)
 		w.lock = nil
 	}
 }

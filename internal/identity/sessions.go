@@ -21,9 +21,11 @@ const (
 	sessionIdle = 7 * 24 * time.Hour
 	// noteSessionEvery is how often the use of a session is written down.
 	noteSessionEvery = 10 * time.Minute
-	// maxSessions is how many sessions are kept. A further one ends the one that has
-	// not been used for longest.
-	maxSessions = 100
+	// maxSessions is the number of sessions that are kept for each token. A further one
+	// ends the one of the same token that has not been used for longest.
+	maxSessions = 20
+	// maxKnown is the number of sessions that are kept in memory.
+	maxKnown = 1000
 	// CodeLife is how long a code can be used. It may stand in a terminal, in a
 	// chat or on a clipboard for longer than that, so it does not live until it is
 	// used.
@@ -61,8 +63,8 @@ type SessionStore interface {
 	EndSession(ctx context.Context, hash [sha256.Size]byte) error
 }
 
-// SessionLimits say which sessions are kept: the Most that were used last, of those
-// that were created and used after a time.
+// SessionLimits say which sessions are kept: those that were created and used after a
+// time, and of the token of the added session the Most that were used last.
 type SessionLimits struct {
 	CreatedAfter, UsedAfter time.Time
 	Most                    int
@@ -72,6 +74,12 @@ type SessionLimits struct {
 // code that was given to an administrator and works once. It is safe for concurrent
 // use.
 type Sessions struct {
+	// Count counts a sign-in with a token against the rate limit of its client. It
+	// returns an error if the limit is reached. Administrators are not counted, because
+	// a script with their token must not lock them out. Set it before the first
+	// sign-in; may be nil.
+	Count func(who gateway.Identity) error
+
 	tokens *Tokens
 	store  SessionStore
 	clock  func() time.Time
@@ -155,9 +163,13 @@ func (s *Sessions) useCode(hash [sha256.Size]byte) (code, bool) {
 }
 
 // SignIn signs a browser in with a token and returns the secret for its cookie. The
-// errors are those of Tokens.Verify.
+// errors are those of Tokens.Verify and of Count.
 func (s *Sessions) SignIn(ctx context.Context, token string) (gateway.Identity, gateway.Secret, error) {
-	if _, err := s.tokens.Verify(ctx, token); err != nil {
+	id, err := s.tokens.Verify(ctx, token)
+	if err == nil && !id.Admin && s.Count != nil {
+		err = s.Count(id)
+	}
+	if err != nil {
 		return gateway.Identity{}, "", err
 	}
 	return s.begin(ctx, sha256.Sum256([]byte(token)))
@@ -238,7 +250,7 @@ func (s *Sessions) find(ctx context.Context, hash [sha256.Size]byte) (Session, e
 func (s *Sessions) keep(session Session, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.known) >= maxSessions {
+	if len(s.known) >= maxKnown {
 		clear(s.known)
 	}
 	s.known[session.Hash] = knownSession{session, now}

@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -53,8 +54,9 @@ func (m *memorySessions) AddSession(_ context.Context, session Session, limits S
 		return m.err
 	}
 	m.kept[session.Hash] = session
-	if len(m.kept) > limits.Most {
-		oldest := slices.MinFunc(slices.Collect(maps.Values(m.kept)), func(a, b Session) int { return a.UsedAt.Compare(b.UsedAt) })
+	ofToken := slices.DeleteFunc(slices.Collect(maps.Values(m.kept)), func(s Session) bool { return s.Token != session.Token })
+	if len(ofToken) > limits.Most {
+		oldest := slices.MinFunc(ofToken, func(a, b Session) int { return a.UsedAt.Compare(b.UsedAt) })
 		delete(m.kept, oldest.Hash)
 	}
 	return nil
@@ -254,6 +256,52 @@ func TestASessionEndsWithTime(t *testing.T) {
 	b.is(unused, "")
 	b.now = b.now.Add(24 * time.Hour)
 	b.is(used, "")
+}
+
+// A client that signs in again and again ends its own sessions only, and each sign-in
+// counts against its rate limit.
+func TestSignInsEndNoSessionsOfOthers(t *testing.T) {
+	b := openSessions(t)
+	code, _ := b.NewCode()
+	admin := b.redeem(code)
+	_, token, err := b.tokens.Add(t.Context(), "ann", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	b.Count = func(who gateway.Identity) error {
+		if who.ClientID != "ann" {
+			t.Errorf("counted for %s", who.ClientID)
+		}
+		if counted++; counted > 200 {
+			return gateway.Errorf(gateway.CodeLimited, "too many")
+		}
+		return nil
+	}
+	var first, last gateway.Secret
+	for range 200 {
+		b.now = b.now.Add(time.Second)
+		if _, last, err = b.SignIn(t.Context(), token.Reveal()); err != nil {
+			t.Fatal(err)
+		}
+		first = cmp.Or(first, last)
+	}
+	if _, secret, err := b.SignIn(t.Context(), token.Reveal()); secret != "" || gateway.AsError(err).Code != gateway.CodeLimited {
+		t.Errorf("beyond the rate limit: %v", err)
+	}
+	if _, _, err := b.SignIn(t.Context(), adminSecret); err != nil {
+		t.Errorf("an administrator was counted: %v", err)
+	}
+	if _, _, err := b.SignIn(t.Context(), "wrong"); counted != 201 || gateway.AsError(err).Code != gateway.CodeUnauthenticated {
+		t.Errorf("counted %d sign-ins, %v", counted, err)
+	}
+	b.now = b.now.Add(staleAfter)
+	b.is(admin, AdminClient)
+	b.is(first, "")
+	b.is(last, "ann")
+	if n := len(b.kept.kept); n != maxSessions+2 {
+		t.Errorf("%d sessions are kept", n)
+	}
 }
 
 // Signing out ends a session at once. Further sessions end those that are used least.

@@ -31,6 +31,9 @@ const (
 	unknownPerSecond = 10
 )
 
+// OperationRevoke is the operation that Tokens.Changed is told of a revocation.
+const OperationRevoke = "tokens revoke"
+
 // Tokens recognises tokens. It is safe for concurrent use.
 //
 // Verify runs on every request, so it reads an immutable copy of the tokens
@@ -164,6 +167,25 @@ func (k *Tokens) tellChanged(operation, name string) {
 // List lists the tokens by name.
 func (k *Tokens) List(ctx context.Context) ([]Token, error) { return k.store.Tokens(ctx) }
 
+// Check returns an error if a client whose request was let in would not be let in any more,
+// with the rights that it had.
+func (k *Tokens) Check(ctx context.Context, who gateway.Identity) error {
+	_, named := gateway.LocalName(who.ClientID)
+	if named || who.ClientID == LocalClient || who.ClientID == AdminClient {
+		return nil
+	}
+	t, _, err := k.current(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range t.identities {
+		if one.ClientID == who.ClientID && (one.Admin || !who.Admin) {
+			return nil
+		}
+	}
+	return gateway.Errorf(gateway.CodeUnauthenticated, "the token %q was revoked", who.ClientID)
+}
+
 // NameSince returns since when a client has its name, which is when its token was made.
 // It is zero for local clients, which have no token.
 func (k *Tokens) NameSince(ctx context.Context, who gateway.Identity) (time.Time, error) {
@@ -189,8 +211,8 @@ func (k *Tokens) Revoke(ctx context.Context, name string) error {
 	if err := k.store.RevokeToken(ctx, name); err != nil {
 		return err
 	}
-	k.tellChanged("tokens revoke", name)
 	err := k.checkAnew(ctx)
+	k.tellChanged(OperationRevoke, name)
 	if err == nil {
 		err = k.table.Load().err
 	}

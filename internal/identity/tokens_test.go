@@ -369,6 +369,35 @@ func TestNameSince(t *testing.T) {
 	})
 }
 
+// A client that was let in is checked again by its name, and only with the rights that it
+// had.
+func TestCheck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := NewTokens(&memory{}, adminSecret, time.Now)
+		for name, admin := range map[string]bool{"editor": false, "boss": true} {
+			if _, _, err := k.Add(t.Context(), name, admin); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range []struct {
+			who  gateway.Identity
+			good bool
+		}{
+			{gateway.Identity{ClientID: "editor"}, true},
+			{gateway.Identity{ClientID: "boss", Admin: true}, true},
+			{gateway.Identity{ClientID: "editor", Admin: true}, false}, // made again without
+			{gateway.Identity{ClientID: "revoked"}, false},
+			{gateway.Identity{ClientID: "local", Admin: true}, true},
+			{gateway.Identity{ClientID: "local:cursor"}, true},
+			{gateway.Identity{ClientID: "admin", Admin: true}, true},
+		} {
+			if err := k.Check(t.Context(), c.who); (err == nil) != c.good {
+				t.Errorf("%+v: %v", c.who, err)
+			}
+		}
+	})
+}
+
 func TestFloodOfBadTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}

@@ -87,7 +87,7 @@ func TestFollowingDoesNotWaitForAnotherProcess(t *testing.T) {
 	}
 	p.restore(t, 2, 20)
 	p.caughtUp(t)
-	held.Close()
+	filelock.Release(held)
 	p.restore(t, 1, 1) // the next write builds it
 	p.caughtUp(t)
 	if path, _ := p.indexes.HeldFile(); path == "" {

@@ -312,7 +312,7 @@ func TestIndexesWaitForNobody(t *testing.T) {
 	if _, ok := one.indexes.HeldFile(); ok {
 		t.Error("there is an index")
 	}
-	_ = lock.Close()
+	filelock.Release(lock)
 	path := one.built(t, "")
 	if n := two.total(t, "common"); n != 50 {
 		t.Errorf("%d found", n)

@@ -140,7 +140,7 @@ func (t *textIndex) rebuild(ctx context.Context, anew bool, progress func(done, 
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer filelock.Release(lock)
 	if !anew {
 		// Try again: another process may have just released the lock.
 		if done, err := t.adopt(ctx); done || err != nil {

@@ -5,19 +5,26 @@ package lang
 var jaClients = map[string]string{
 	"%s, where imports are remembered, cannot be read; remove it, and import again": "取り込みの記録 %s を読み取れません。削除して、取り込み直してください",
 	// What a file's entries say.
-	"%s has a value of another kind than expected, so it was left out":               "%s の値の種類が想定と違うため、取り込みませんでした",
-	"%s is not known to genkan, so it was left out":                                  "Genkan は %s に対応していないため、取り込みませんでした",
+	"%s has a value of another kind than expected, so it was left out":               "%s の値の種類が想定と違うため、取り込みません",
+	"%s is not known to genkan, so it was left out":                                  "Genkan は %s に対応していないため、取り込みません",
 	"%s means nothing to genkan and stays as it is written":                          "%s は Genkan では意味を持たないため、書かれているままにします",
 	"%s stays in the client's file; genkan does not read it":                         "%s はクライアントのファイルに残ります。Genkan は読み取りません",
 	"mcp-remote is not needed, because genkan calls the URL itself":                  "Genkan が URL を直接呼び出すため、mcp-remote は不要です",
-	"the entry has both a command and a url; the url was taken":                      "command と url の両方があるため、url を使いました",
-	"the environment of mcp-remote is left out":                                      "mcp-remote の環境変数は取り込みませんでした",
-	"the option %s of mcp-remote is left out":                                        "mcp-remote のオプション %s は取り込みませんでした",
+	"the text is a list; a JSON object with mcpServers is expected":                  "テキストがリストです。mcpServers を持つ JSON のオブジェクトを入力してください",
+	"the command is not understood; it is written as %s or %s":                       "コマンドを読み取れません。%s または %s の形で入力してください",
+	"the entry has both a command and a url; the url was taken":                      "command と url の両方があるため、url を使います",
+	"the environment of mcp-remote is left out":                                      "mcp-remote の環境変数は取り込みません",
+	"the option %s of mcp-remote is left out":                                        "mcp-remote のオプション %s は取り込みません",
 	"the servers are neither a map nor a list, so none was read":                     "サーバーの一覧がマップでもリストでもないため、読み取りませんでした",
 	"the type is none that genkan knows, so the server has to show how it is called": "type が Genkan の知らない値のため、呼び出し方はサーバーの応答で判断します",
-	"this entry has neither a command nor a url, so it was left out":                 "command も url もないため、取り込みませんでした",
-	"this entry has no name, so it was left out":                                     "名前がないため、取り込みませんでした",
-	"this entry is not a map, so it was left out":                                    "この項目は JSON のオブジェクトではないため、取り込みませんでした",
+	"this entry has neither a command nor a url, so it was left out":                 "command も url もないため、取り込みません",
+	"this entry has no name, so it was left out":                                     "名前がないため、取り込みません",
+	"this entry is not a map, so it was left out":                                    "この項目は JSON のオブジェクトではないため、取り込みません",
+
+	// What is wrong with a pasted command.
+	"the text has a quote that is not closed": "テキストに、閉じていない引用符があります",
+	"the text has other commands than `claude mcp add`: leave them out, and put quotes around values that contain & ; or |": "テキストに `claude mcp add` 以外のコマンドがあります。それらを取り除き、& ; | を含む値は引用符で囲んでください",
+	"two of the commands add a server %q; give each server another name":                                                    "2 つのコマンドが同じ名前%qのサーバーを追加します。サーバーごとに別の名前を付けてください",
 
 	// What is wrong with a file.
 	"%q is expected here":                                              "ここには%qが必要です",
@@ -76,6 +83,6 @@ var jaClients = map[string]string{
 	"%s is read-only, so it was left alone; to have it changed, run `chmod u+w %s` first":                                                "%s は読み取り専用のため、そのままにしました。変更するには、先に `chmod u+w %s` を実行してください",
 	"%s leads to %s, outside of the project %s, so it was left alone; replace the symbolic link with a file":                             "%s の実際の場所は %s で、プロジェクト %s の外にあるため、そのままにしました。シンボリックリンクをファイルに置き換えてください",
 	"%s leads to %s now, and was %s when genkan connected it, so it was left alone; `genkan undo --show %s` prints the file from before": "%s の実際の場所はいま %s ですが、Genkan がつないだときは %s だったため、そのままにしました。以前のファイルは `genkan undo --show %s` で表示できます",
-	"the text is not %s: line %d, column %d: %s":                                                                                         "テキストが正しい %s ではありません（%d 行 %d 列目）：%s",
+	"the text is not %s: line %d, column %d: %s":                                                                                         "テキストが正しい %s ではありません：%d 行 %d 列：%s",
 	"the text has no MCP servers: they have a command or a url each, and in most files stand below mcpServers":                           "このテキストには MCP サーバーがありません。サーバーにはそれぞれ command か url があり、多くのファイルでは mcpServers の下に書かれています",
 }

@@ -122,6 +122,7 @@ var jaDoctor = map[string]string{
 	"down: %s":          "停止しています：%s",
 	"look at all that it printed, and correct its command in %s; it is tried again by itself": "出力を確認し、%s のコマンドを直してください。自動で再試行されます",
 	"see that its address in %s is right and that it runs; it is tried again by itself":       "%s のアドレスが正しいか、動いているかを確認してください。自動で再試行されます",
+	"correct its path in %s":                              "%s のパスを直してください",
 	"its command %s is not there":                         "コマンド %s が見つかりません",
 	"install %s (%s), or write the full path of %s in %s": "%s（%s）をインストールするか、%s の絶対パスを %s に書いてください",
 	"install it, or write its full path in %s":            "インストールするか、絶対パスを %s に書いてください",
@@ -180,7 +181,7 @@ var jaDoctor = map[string]string{
 	"a server has the name kb, so the knowledge base is hidden from all clients": "kb という名前のサーバーがあるため、ナレッジベースはどのクライアントからも見えません",
 	"what it holds is kept": "中身は保たれています",
 	"give that server another name in %s, and in the entries of clients that start genkan with --only kb": "%s でそのサーバーの名前を変え、--only kb で Genkan を起動するクライアントの設定の項目も合わせてください",
-	"%d definitions may mislead people or agents":                                                         "人やエージェントを誤解させるおそれのある定義が %d 件あります",
+	"definitions that may mislead people or agents: %d":                                                   "人やエージェントを誤解させるおそれのある定義が %d 件あります",
 	"look at them before you go on using the server; `genkan tools disable NAME` switches a tool off":     "このサーバーを使い続ける前に確認してください。ツールは `genkan tools disable NAME` で無効にできます",
 	"it changed the definitions of %d tools in the last seven days":                                       "過去 7 日間に %d 個のツールの定義が変更されました",
 	"that is usual after an update of the server; otherwise look at them before you go on using it":       "サーバーの更新後であれば普通のことです。そうでなければ、使い続ける前に確認してください",
@@ -240,4 +241,8 @@ var jaDoctor = map[string]string{
 	"%s: servers: 0; n8n instances: %d":                                                                  "%s：サーバー：0、n8n インスタンス：%d",
 	"all workflows are turned off, by %s since %s":                                                       "%s が %s にすべてのワークフローを一時停止しました",
 	"calls pass as if there were none, also those that a workflow would refuse, redact or ask about":     "ワークフローが拒否したり、伏せ字にしたり、確認を求めたりするはずの呼び出しも、そのまま通ります",
+
+	"the workflow %s is for %s, which a tool of server %s has replaced":                                                   "ワークフロー %s の対象 %s は、サーバー %s のツールに置き換えられています",
+	"match.tools goes by the servers' own names, so calls of the other tool pass without the workflow":                    "match.tools にはサーバー側の名前を書くため、置き換えたツールの呼び出しはこのワークフローを通りません",
+	"add the other tool to match.tools of the workflow; or remove \"overwrite\" of %s in %s, and the former tool is back": "置き換えたツールをワークフローの match.tools に加えてください。%s の \"overwrite\" を %s から外すと、元のツールに戻ります",
 }

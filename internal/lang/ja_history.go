@@ -13,6 +13,8 @@ var jaHistory = map[string]string{
 	"What was sent and received is lost: calls came faster than they could be written.":                                                                                                         "送受信した内容は失われました。書き込みが追いつかないほど呼び出しが続きました。",
 	"What was sent and received cannot be read: it is damaged, or it was encrypted with a key that the vault does not have any more.":                                                           "送受信した内容を読めません。壊れているか、保管庫にもうない暗号鍵で暗号化されています。",
 
+	"%s. It exists, but the limit of the client's token or a workflow hides it from this client; the client was not told so": "%s。実際には存在しますが、クライアントのトークンの制限かワークフローにより、このクライアントには隠されています（クライアントには知らせていません）",
+
 	"calls are not kept: the disk is full":  "ディスクに空きがないため、呼び出しを記録できません",
 	"what is sent and received is not kept": "送受信した内容を記録できません",
 	"calls are not kept":                    "呼び出しを記録できません",
@@ -88,6 +90,7 @@ read_result で後から読んだ分は差し引きます。呼び出しの多�
 	"There are no such calls since %s. --since 7d goes further back.": "%s 以降、該当する呼び出しはありません。--since 7d でさらに遡れます。",
 	"CALLS":      "呼び出し",
 	"ERRORS":     "失敗",
+	"KILLED":     "強制終了",
 	"P50 MS":     "P50 ミリ秒",
 	"P95 MS":     "P95 ミリ秒",
 	"TOKENS IN":  "入力トークン",

@@ -102,5 +102,10 @@ var jaImport = map[string]string{
 	"%q is no client that genkan knows; did you mean %s?":                                                                        "%qは Genkan の知っているクライアントではありません。%s のことですか？",
 	"%q is no client that genkan knows; give one of these names: %s":                                                             "%qは Genkan の知っているクライアントではありません。次の名前のどれかを指定してください：%s",
 	"folder %s does not exist, or is no folder":                                                                                  "フォルダー %s はないか、フォルダーではありません",
-	"only add an entry for the knowledge base":                                                                                   "ナレッジベースの項目だけを追加する",
+	"only add entries for these servers of genkan, such as kb, the knowledge base":                                               "Genkan のこのサーバー（kb はナレッジベース）の項目だけを追加する",
+	"%s has no entry for %s; `genkan connect %s --add %s --write` adds what you name.":                                           "%s には %s の項目がありません。`genkan connect %s --add %s --write` で、指定したものを追加できます。",
+	"%s has no entry for it yet; `genkan connect all --add %s --write` adds one.":                                                "%s にはまだこのサーバーの項目がありません。`genkan connect all --add %s --write` で追加できます。",
+	"There is nothing to add: an entry leads to %s already.":                                                                     "追加するものはありません。%s の項目はすでにあります。",
+	"%s has other entries named %q and %q; rename one of them":                                                                   "%s には%qと%qという別の項目があります。どちらかの名前を変えてください",
+	"the configuration cannot be read; `genkan doctor` says what is wrong with it":                                               "設定を読み込めません。`genkan doctor` で原因を確認できます",
 }

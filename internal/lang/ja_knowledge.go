@@ -3,6 +3,11 @@ package lang
 // What is said about the knowledge base over REST and on the command line, and about
 // backups. The knowledge base's own words are part of its protocol and stay English.
 var jaKnowledge = map[string]string{
+	// The usual statuses and the priorities, in tables of the command line.
+	"Open": "未着手", "Specification": "仕様検討", "Waiting": "待機", "Ready": "着手可能", "In Progress": "進行中", "Review": "レビュー",
+	"Testing": "テスト", "Pending": "保留", "Completed": "完了", "Closed": "終了", "Canceled": "中止", "Rejected": "却下",
+	"CRITICAL": "最優先", "HIGH": "高", "MEDIUM": "中", "LOW": "低", "MINIMAL": "最低",
+
 	// REST.
 	"%s must be the reference of an item: its type and its id with a hyphen between them, such as docs-12": "%s には項目の参照を指定してください。docs-12 のように、種類と ID をハイフンでつなぎます",
 	"%s is not UTF-8":          "%s が UTF-8 ではありません",

@@ -148,7 +148,7 @@ var jaN8N = map[string]string{
 
 	// The instance.
 	"n8n instance %s has no API key. Create one in n8n under Settings > n8n API and set it as apiKey (N8N_API_KEY)":                                                           "n8n インスタンス「%s」に API キーがありません。n8n の Settings > n8n API で作成し、apiKey (N8N_API_KEY) に設定してください",
-	"the API key of n8n instance %s has a space or a character that no key has. Copy it again":                                                                                "n8n インスタンス「%s」の API キーに、空白などキーにない文字が含まれています。もう一度コピーしてください",
+	"the API key of n8n instance %s has a space or a character that no key has. Copy it again":                                                                                "n8n インスタンス「%s」の API キーに、空白などキーに使えない文字が含まれています。もう一度コピーしてください",
 	"the URL of n8n must be like https://n8n.example.com":                                                                                                                     "n8n の URL は https://n8n.example.com の形で指定してください",
 	"the URL of n8n must have no user, password, query or fragment":                                                                                                           "n8n の URL にユーザー名、パスワード、クエリ、フラグメントを含めることはできません",
 	"http://%s would send the API key unencrypted over the internet; use https. http is for loopback and private addresses only":                                              "http://%s では API キーが暗号化されずにインターネットへ送られます。https を使ってください。http はループバックとプライベートアドレスだけで使えます",
@@ -176,7 +176,7 @@ var jaN8N = map[string]string{
 	"and --api-key belong together; give both":                                                                                                        "と --api-key は両方指定してください",
 	"%s is %q, as that of another; give each instance its own name":                                                                                   "%s の%qはほかと同じです。インスタンスごとに別の名前を付けてください",
 	"%s needs a url (where n8n is) and an apiKey (from n8n's Settings > n8n API)":                                                                     "%s には url (n8n の場所) と apiKey (n8n の Settings > n8n API で作成) が必要です",
-	"%s must be a name such as staging: a letter, then letters, digits and - (all lower case, at most %d)":                                            "%s は staging のような名前で指定してください：英字で始まり、英数字と -（すべて小文字、%d 文字以内）",
+	"%q cannot be the name of an n8n instance: use a letter, then letters, digits and - (all lower case, at most %d), such as staging":                "%qは n8n インスタンスの名前に使えません。英字で始め、英字、数字、- だけを使ってください（小文字、%d 文字以内）。例：staging",
 	"n8n refused the request and did not say why (%s)":                                                                                                "n8n がリクエストを拒否しましたが、理由は不明です（%s）",
 	"Two nodes have the id '%s'. Leave the id of a new node out":                                                                                      "ID '%s' のノードが 2 つあります。新しいノードでは ID を省いてください",
 	"Find executions by the error of a node, also one that the workflow hid; by status, workflow and time. Reads 50 executions a call, newest first.": "ノードのエラー（ワークフローが隠したものも含む）、状態、ワークフロー、時刻で実行履歴を検索します。1 回に 50 件、新しい順に読みます。",
@@ -220,7 +220,7 @@ var jaN8N = map[string]string{
 	"a server has the name %s, so the tools of the n8n instance of that name are hidden from all clients":                        "%s という名前のサーバーがあるため、同じ名前の n8n インスタンスのツールはどのクライアントからも見えません",
 	"give the instance another name in %s, such as \"name: %s-api\"; its tools are then called %s-api__list_workflows and so on": "%s でインスタンスに別の名前を付けてください（例：\"name: %s-api\"）。ツール名は %s-api__list_workflows などになります",
 	"n8n cannot be used: %s": "n8n を使えません：%s",
-	"correct n8n in %s, or N8N_URL and N8N_API_KEY where genkan starts":                                                                    "%s の n8n か、Genkan を起動する環境の N8N_URL と N8N_API_KEY を直してください",
+	"correct it in the web UI under Settings, n8n and embeddings, in n8n of %s, or in N8N_URL and N8N_API_KEY where genkan starts": "Web UI の「設定」の「n8n とエンベディング」か、%s の n8n、または Genkan を起動する環境の N8N_URL と N8N_API_KEY を直してください",
 	"n8n at %s answers and accepts the key; %d tools":                                                                                      "%s の n8n は応答し、キーを受け付けています。ツールは %d 個です",
 	"n8n at %s answers and accepts the key":                                                                                                "%s の n8n は応答し、キーを受け付けています",
 	"this n8n has an MCP server of its own, with tools that search nodes and test workflows":                                               "この n8n には、ノードの検索やワークフローのテストができる独自の MCP サーバーがあります",

@@ -10,13 +10,13 @@ var jaVault = map[string]string{
 	"the key of the kept secrets is in this machine's keyring, which does not give it out; unlock the keyring, or move %s away (do not remove it: what `genkan undo` puts back is in it), sign in to servers again, and set the secrets of the configuration again": "保存されているシークレットの暗号鍵はこのマシンのキーリングにありますが、取り出せません。キーリングのロックを解除するか、%s を別の場所へ移し（`genkan undo` で戻す内容も入っているため、削除しないでください）、サインインとシークレットの登録をやり直してください",
 
 	// genkan secrets, genkan reload.
-	"this needs the admin token, which is in the file admin-token of the data directory": "この操作には管理者トークンが必要です。データディレクトリの admin-token ファイルにあります",
-	"Keep the keys that servers need": "サーバーに必要なシークレットを保管する",
+	"only an administrator may do this": "この操作は管理者だけができます",
+	"Keep the keys that servers need":   "サーバーに必要なシークレットを保管する",
 	"Keys and passwords need not stand in the configuration: keep them here, and\nwrite ${secret:NAME} where one is needed. They are encrypted; the key is in this\nmachine's keyring, or in a file of the data directory where there is none.": "API キーやパスワードを設定ファイルに書く必要はありません。ここに保管し、必要な場所に\n${secret:NAME} と書いてください。値は暗号化されます。暗号鍵はこのマシンのキーリングに、\nキーリングがなければデータディレクトリのファイルに置かれます。",
 	"Keep a secret, typed or from standard input":            "シークレットを保管する（キー入力または標準入力から）",
 	"Value of %s (it is not shown): ":                        "%s の値（表示されません）：",
 	"Secret %s is kept. Refer to it with ${secret:%s}.":      "シークレット「%s」を保管しました。${secret:%s} で参照できます。",
-	"a secret has at most %d bytes":                          "シークレットは %d バイト以内です",
+	"a secret has at most %d bytes":                          "シークレットは %d バイト以内にしてください",
 	"the secret is empty; nothing was kept":                  "値が空です。何も保管していません",
 	"List the names of the kept secrets":                     "保管しているシークレットの名前を一覧する",
 	"Forget a secret":                                        "シークレットを削除する",

@@ -53,7 +53,9 @@ func (l Language) kept(text string, depth int) string {
 			values[i] = l.Sprintf("%v", d)
 			continue
 		}
-		values[i] = l.kept(value, depth-1)
+		if strings.Contains(value, " ") { // a word alone is a name
+			values[i] = l.kept(value, depth-1)
+		}
 	}
 	next := 0
 	return placeholder.ReplaceAllStringFunc(l.translate(best.format), func(verb string) string {

@@ -210,7 +210,7 @@ func (l *Launcher) hasEnded(process string) bool {
 	if err != nil {
 		return false
 	}
-	_ = lock.Close()
+	filelock.Release(lock)
 	_ = os.Remove(l.lockOf(process))
 	return true
 }
@@ -220,7 +220,7 @@ func (l *Launcher) releaseProcessLock() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lock != nil {
-		_ = l.lock.Close()
+		filelock.Release(l.lock)
 		_ = os.Remove(l.lockOf(l.process))
 		l.lock = nil
 	}

@@ -154,7 +154,7 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 			message, _, _ := c.server.callErrorMessage(msg.ID, call, err)
 			c.out.answer(message)
 		default:
-			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, c.server.shown(result)))
+			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, jsonrpc.WithNotice(result.Raw, c.server.language().Text(result.Notice))))
 		}
 	}()
 	return nil

@@ -95,7 +95,7 @@ func TestAFailedCallAsAResult(t *testing.T) {
 		},
 		"disabled, with its own code": {
 			err:  fmt.Errorf("wrapped: %w", catalog.Disabled("x")),
-			want: `"result":{"content":[{"type":"text","text":"Tool is disabled: x. An admin has switched it off; ` + "`genkan tools enable x`" + ` switches it on again"}],"isError":true,"_meta":{"genkan/error":{"code":"disabled"}}}`,
+			want: `"result":{"content":[{"type":"text","text":"Tool is disabled: x. An admin has switched it off. Do not work around that: ask the user, who can have it switched on again"}],"isError":true,"_meta":{"genkan/error":{"code":"disabled"}}}`,
 		},
 		"not a tool's call": {
 			err: limited, method: "prompts/get",

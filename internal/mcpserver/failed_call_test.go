@@ -33,7 +33,7 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 	cases := []struct{ tool, arguments, code, words string }{
 		{"strict__echo", `{"text":7}`, "invalid", "Invalid type for parameter text: expected string, is a number"},
 		{"short__sleep", `{"ms":600000}`, "timeout", "Execution timeout after 30ms: short__sleep gave no answer"},
-		{"short__count", `{}`, "disabled", "genkan tools enable short__count"},
+		{"short__count", `{}`, "disabled", "Tool is disabled: short__count. An admin has switched it off. Do not work around that: ask the user"},
 		{"strict__crash", `{}`, "unavailable", "server strict"},
 		{"gone__get", `{}`, "unavailable", "Server gone is down and has not listed any tools yet"},
 	}
@@ -120,7 +120,7 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 	})
 	t.Run("in the view of one server", func(t *testing.T) {
 		c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, view: "short"})
-		wantFailure(t, c.call("count", `{}`), "disabled", "genkan tools enable short__count")
+		wantFailure(t, c.call("count", `{}`), "disabled", "Tool is disabled: short__count. An admin has switched it off. Do not work around that: ask the user")
 	})
 	t.Run("a call that makes a task", func(t *testing.T) {
 		c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP})

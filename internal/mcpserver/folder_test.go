@@ -114,7 +114,7 @@ func TestWhereServersAreStarted(t *testing.T) {
 		{project, project, project},
 		{allowed, allowed, allowed},
 		{h.dir, "own data", "own data"},
-		{filepath.Join(h.dir, "run"), "not used", "not used"},
+		{filepath.Join(h.dir, "run"), "may not work in", "may not work in"},
 		{filepath.Dir(h.dir), "own data", "own data"},
 		{link, "own data", "own data"},
 		{project + "/../project/link/", "own data", "own data"},
@@ -154,6 +154,16 @@ func TestAnswersSayThatAFolderWasNotUsed(t *testing.T) {
 	message := c.begin("tools/call", `"name":"a__echo","arguments":{"text":"x"}`, "").wait()
 	if notice := member(t, message, "result", "_meta", "genkan/notice"); text(message) != "x" || !strings.Contains(notice, "root of a file system") {
 		t.Errorf("over MCP: %s", message)
+	}
+	// The history keeps the notice with the answer.
+	own := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, capabilities: hasRoots, answer: func(question) string { return rootsAt(root("/")) }})
+	own.begin("tools/call", `"name":"a__echo","arguments":{"text":"x"}`, "").wait()
+	var calls struct{ Calls []struct{ ID string } }
+	if err := json.Unmarshal(h.send(request{method: http.MethodGet, path: "/v1/calls?limit=1"}).body, &calls); err != nil || len(calls.Calls) != 1 {
+		t.Fatalf("calls: %v %v", calls, err)
+	}
+	if r := h.send(request{method: http.MethodGet, path: "/v1/calls/" + calls.Calls[0].ID}); !strings.Contains(string(r.body), "root of a file system") {
+		t.Errorf("the history has %s", r.body)
 	}
 	if r := h.send(request{path: "/v1/tools/call", body: `{"name":"a__echo","parameters":{"text":"x"}}`}); strings.Contains(string(r.body), "notice") {
 		t.Errorf("without a folder: %s", r.body)

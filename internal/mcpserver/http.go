@@ -328,7 +328,7 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 		p.failWith(status, message, e)
 		return
 	}
-	p.result(id, s.shown(result))
+	p.result(id, jsonrpc.WithNotice(result.Raw, s.language().Text(result.Notice)))
 }
 
 // delete ends a legacy session.

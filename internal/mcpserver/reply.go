@@ -122,6 +122,19 @@ func (p *reply) left() bool {
 	}
 }
 
+// Left reports whether nobody reads what the call sends.
+func (p *reply) Left() bool {
+	p.mu.Lock()
+	j := p.journal
+	p.mu.Unlock()
+	if j == nil {
+		return p.left()
+	}
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	return j.reader == nil
+}
+
 // Notify sends a notification that belongs to the call. Its caller reads from a
 // server that other clients share, so Notify never waits for this client.
 // Notifications that exceed a slow client's backlog are dropped.

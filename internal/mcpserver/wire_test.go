@@ -20,7 +20,7 @@ import (
 
 // patience is how long a test waits for what must come. It is only waited for
 // by tests that fail.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // request is one HTTP request, with every header as the test wants it.
 type request struct {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
 	"time"
 
@@ -17,8 +18,18 @@ type Keeping struct {
 	History *history.Writer
 	// Bodies reports whether the bodies of a caller's calls are kept.
 	Bodies func(gateway.Identity) bool
+	// Say returns a text of Genkan's own as clients got it; nil for English.
+	Say func(gateway.Text) string
 	// Replay is set if what the server received and answered is kept.
 	Replay bool
+}
+
+// say returns the text of an error as clients got it.
+func (k *Keeping) say(e *gateway.Error) string {
+	if k.Say == nil {
+		return e.Text()
+	}
+	return k.Say(gateway.Text{Format: e.Message, Values: e.Values})
 }
 
 // keeper connects a Recorder with the history and with whoever watches calls.
@@ -26,6 +37,10 @@ type keeper struct {
 	keeping func() Keeping
 	// started and ended announce calls; nil for nobody.
 	started, ended func(history.Entry)
+	// progressed announces how far a call is; nil for nobody.
+	progressed func(e history.Entry, done, total float64)
+	// onProgress is the method of the Recorder, made once for all calls; nil for nobody.
+	onProgress func(call *gateway.Call, params []byte)
 
 	mu sync.RWMutex
 	// clients are the names of programs as they are kept, by their clientInfo or by what
@@ -38,6 +53,25 @@ type keeper struct {
 func (r *Recorder) Keep(keeping func() Keeping, started, ended func(history.Entry)) {
 	r.keeper.keeping, r.keeper.started, r.keeper.ended = keeping, started, ended
 	r.keeper.clients = map[string]string{}
+}
+
+// Follow announces how far calls are that servers tell the progress of. It is called before
+// the first call.
+func (r *Recorder) Follow(progressed func(e history.Entry, done, total float64)) {
+	r.keeper.progressed, r.keeper.onProgress = progressed, r.onProgress
+}
+
+// onProgress announces the progress of a call. Texts of the server are left out: no workflow
+// has seen them.
+func (r *Recorder) onProgress(call *gateway.Call, params []byte) {
+	var told struct{ Progress, Total float64 }
+	if json.Unmarshal(params, &told) != nil {
+		return
+	}
+	complete := told.Total > 0 && told.Progress >= told.Total
+	if e, ok := r.running.progressed(call.RequestID, complete, time.Now()); ok {
+		r.keeper.progressed(e, told.Progress, told.Total)
+	}
 }
 
 // Run returns the beginning of the IDs that the recorder gives to calls.
@@ -53,11 +87,12 @@ func (r *Recorder) Begin(next gateway.Handler) gateway.Handler {
 		}
 		ctx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		e := r.facts(call, time.Now())
+		e := r.facts(call, nil, time.Now())
 		r.running.begin(e, call, cancel)
 		if r.keeper.started != nil {
 			r.keeper.started(e)
 		}
+		call.OnProgress = r.keeper.onProgress
 		result, err := next.Handle(ctx, call)
 		return result, canceled(ctx, call, err)
 	})
@@ -72,22 +107,31 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 		r.running.end(call.RequestID)
 		return
 	}
-	e := r.facts(call, began)
+	e := r.facts(call, err, began)
 	e.Took, e.Timing, e.Attempts = took, call.Timing, call.Attempts
 	e.Outcome = outcomeOf(result, err)
 	if e.Outcome != "ok" {
 		e.Error = r.reason(call, e.Server, result, err)
 	}
+	k := r.keeper.keeping()
 	var answer []byte
 	switch {
 	case result != nil:
-		answer = result.Raw
+		say := gateway.Text.String
+		if k.Say != nil {
+			say = k.Say
+		}
+		answer = jsonrpc.WithNotice(result.Raw, say(result.Notice))
 	case err != nil:
 		answer = gateway.AsError(err).RPC
 	}
 	e.BytesIn, e.BytesOut = len(asked), len(answer)
 	e.TokensIn, e.TokensOut, e.TokensSaved = tokens.Estimate(asked), answerTokens(answer), call.Saved
-	if k := r.keeper.keeping(); k.History != nil {
+	if refused := gateway.AsError(err); refused != nil && answer == nil && refused.Code != gateway.CodeCanceled {
+		said := []byte(k.say(refused))
+		e.BytesOut, e.TokensOut = len(said), tokens.Estimate(said)
+	}
+	if k.History != nil {
 		var bodies history.Bodies
 		if k.Bodies(call.Identity) {
 			bodies = history.Bodies{Request: asked, Response: answer, Sent: call.Sent, Answered: call.Answered}
@@ -140,21 +184,19 @@ func itemTokens(item []byte) int {
 	return tokens.Estimate(item)
 }
 
-// facts returns what is known of a call before it is carried out.
-func (r *Recorder) facts(call *gateway.Call, began time.Time) history.Entry {
+// facts returns what is known of a call before it is carried out, or of one that failed
+// with err.
+func (r *Recorder) facts(call *gateway.Call, err error, began time.Time) history.Entry {
 	e := history.Entry{
 		ID: call.RequestID, Started: began, Caller: call.Identity.ClientID, Client: r.client(call), Edge: call.Via,
 		View: call.View.String(), Era: call.Era.String(), Method: call.Method,
 	}
-	switch {
-	case call.Tool != nil:
-		e.Server = call.Tool.Source.Name()
-		// URIs can contain secrets.
-		if e.Tool = call.Tool.Exposed; call.Tool.Kind != gateway.KindTool {
-			e.Tool = call.Method
-		}
-	case call.Kind == gateway.KindTool:
+	if e.Server, e.Tool = target(call, err); e.Tool == "" && call.Kind == gateway.KindTool {
 		e.Tool = r.clean("", cut(call.Name, maxUnknown))
+		e.Flags |= history.Unlisted
+	}
+	if isHidden(err) {
+		e.Flags |= history.Hidden
 	}
 	switch {
 	case call.Parent == nil:

@@ -102,14 +102,7 @@ func (r *Recorder) guarded(ctx context.Context, call *gateway.Call, next gateway
 
 func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gateway.Result, err error, took time.Duration) {
 	outcome := outcomeOf(result, err)
-	server, tool := "", ""
-	if call.Tool != nil {
-		server, tool = call.Tool.Source.Name(), call.Tool.Exposed
-		if call.Tool.Kind != gateway.KindTool {
-			// URIs are unbounded in number, and can contain secrets.
-			tool = call.Method
-		}
-	}
+	server, tool := target(call, err)
 	if outcome == gateway.CodeInternal.String() && gateway.AsError(err).Err != nil {
 		// The error that the caller got refers to this line.
 		r.log.ErrorContext(ctx, "a call failed inside", "request_id", call.RequestID, "error", gateway.AsError(err).Err)
@@ -123,12 +116,12 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 	if !r.log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	if call.Tool == nil && call.Kind == gateway.KindTool {
-		// The name of an unknown or disabled tool is the caller's text. It is in the log
-		// only, because callers could fill the metrics with it.
+	if tool == "" && call.Kind == gateway.KindTool {
+		// The name of an unknown tool is the caller's text. It is in the log only, because
+		// callers could fill the metrics with it.
 		tool = r.clean(server, gateway.Short(call.Name))
 	}
-	attrs := append(make([]slog.Attr, 0, 12),
+	attrs := append(make([]slog.Attr, 0, 13),
 		slog.String("operation", call.Method),
 		slog.String("request_id", call.RequestID),
 		slog.String("tool_name", tool),
@@ -141,10 +134,37 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 	if outcome != "ok" {
 		attrs = append(attrs, slog.String("error", r.reason(call, server, result, err)))
 	}
+	if isHidden(err) {
+		attrs = append(attrs, slog.Bool("hidden_from_client", true))
+	}
 	if call.Attempts > 1 {
 		attrs = append(attrs, slog.Int("attempts", call.Attempts))
 	}
 	r.log.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
+}
+
+// target returns the server and the tool of a call, also of one that failed before they were
+// resolved. A name that no server lists is left out: callers make up such names. For
+// prompts and resources the tool is the method: URIs are unbounded in number, and can
+// contain secrets.
+func target(call *gateway.Call, err error) (server, tool string) {
+	t := call.Tool
+	if e := gateway.AsError(err); t == nil && e != nil {
+		t = e.Meant
+	}
+	switch {
+	case t == nil:
+		return "", ""
+	case t.Kind != gateway.KindTool:
+		return t.Source.Name(), call.Method
+	}
+	return t.Source.Name(), t.Exposed
+}
+
+// isHidden reports whether a call failed because its tool is hidden from the caller.
+func isHidden(err error) bool {
+	e := gateway.AsError(err)
+	return e != nil && e.Hidden
 }
 
 // outcomeOf returns the outcome of a call.

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"genkan/internal/gateway"
+	"genkan/internal/history"
 	"genkan/internal/testkit"
 )
 
@@ -337,6 +338,26 @@ func BenchmarkMiddleware(b *testing.B) {
 	h := r.Middleware(gateway.HandlerFunc(func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
 		call.Tool = tool
 		return result, nil
+	}))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := h.Handle(b.Context(), &gateway.Call{Method: "tools/call"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRunning is what it costs a call that others can follow and cancel it.
+func BenchmarkRunning(b *testing.B) {
+	tool := &gateway.Tool{Exposed: "srv__t", Source: source("srv")}
+	result := &gateway.Result{}
+	r := New(slog.New(slog.DiscardHandler), redacted)
+	r.Keep(func() Keeping { return Keeping{} }, func(history.Entry) {}, func(history.Entry) {})
+	r.Follow(func(history.Entry, float64, float64) {})
+	begin := r.Begin(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) { return result, nil }))
+	h := r.Middleware(gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		call.Tool = tool
+		return begin.Handle(ctx, call)
 	}))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -26,6 +26,10 @@ type runningCall struct {
 	asked []byte
 	// cancel ends the call.
 	cancel context.CancelCauseFunc
+	// quiet is until when its progress is not announced again.
+	quiet time.Time
+	// complete is set when complete progress was announced.
+	complete bool
 }
 
 func (r *running) begin(e history.Entry, call *gateway.Call, cancel context.CancelCauseFunc) {
@@ -52,6 +56,23 @@ func (r *running) end(id string) {
 		*one = runningCall{}
 		r.spare = append(r.spare, one)
 	}
+}
+
+// progressPause is how long the progress of a call is not announced again.
+const progressPause = 200 * time.Millisecond
+
+// progressed returns the entry of a call whose progress is announced now. It reports false
+// if the call has ended, or its progress was announced less than a progressPause ago. The
+// first complete progress is announced without a pause, because often none follows it.
+func (r *running) progressed(id string, complete bool, now time.Time) (e history.Entry, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	one := r.calls[id]
+	if one == nil || now.Before(one.quiet) && (!complete || one.complete) {
+		return e, false
+	}
+	one.quiet, one.complete = now.Add(progressPause), one.complete || complete
+	return one.entry, true
 }
 
 // Running returns a call that has not ended, and what its client sent, if the history
@@ -98,10 +119,27 @@ func (r *Recorder) Cancel(id string) bool {
 	return one != nil
 }
 
-// canceled returns the error of a call that a person has canceled, and err for others. A
+// errRevoked is the cause of the end of a call whose client's token was revoked.
+var errRevoked = &gateway.Error{Code: gateway.CodeCanceled, Err: errors.New("the token of the call's client was revoked")}
+
+// CancelOf ends the calls of a client whose token was revoked.
+func (r *Recorder) CancelOf(client string) {
+	r.running.mu.Lock()
+	defer r.running.mu.Unlock()
+	for _, one := range r.running.calls {
+		if one.who.ClientID == client {
+			one.cancel(errRevoked)
+		}
+	}
+}
+
+// canceled returns the error of a call that Cancel or CancelOf has ended, and err for others. A
 // call that a canceled call made has the same error.
 func canceled(ctx context.Context, call *gateway.Call, err error) error {
-	if err == nil || !errors.Is(context.Cause(ctx), errCanceledByPerson) {
+	switch cause := context.Cause(ctx); {
+	case err != nil && errors.Is(cause, errRevoked):
+		return gateway.Errorf(gateway.CodeCanceled, "the token of this client was revoked, which canceled its calls")
+	case err == nil || !errors.Is(cause, errCanceledByPerson):
 		return err
 	}
 	if call.Attempts == 0 || gateway.AsError(err).Unsent {

@@ -187,8 +187,10 @@ func (p *pass) walk(v view, nodes []node, depth int) {
 	for i := range nodes {
 		w.visit(i)
 	}
-	for _, one := range w.pairs {
-		w.judge(one)
+	if !p.rules.knownOnly {
+		for _, one := range w.pairs {
+			w.judge(one)
+		}
 	}
 	if !p.rules.known.empty() {
 		w.findKnown()
@@ -256,6 +258,9 @@ func (w *walk) visit(i int) {
 		if n.kind == '"' && of.kind == notSecret {
 			of = w.afterOption(i)
 		}
+	}
+	if w.rules.knownOnly {
+		of = class{}
 	}
 	w.classes[i] = of
 	switch n.kind {
@@ -438,10 +443,12 @@ func (p *pass) scan(v view, depth int) {
 		}
 	}
 	p.findKnown(v)
-	p.findShapes(v)
-	p.findAssignments(v)
-	if p.rules.strict {
-		p.findGenerated(v)
+	if !p.rules.knownOnly {
+		p.findShapes(v)
+		p.findAssignments(v)
+		if p.rules.strict {
+			p.findGenerated(v)
+		}
 	}
 	p.findEncoded(v, depth)
 	if depth >= maxDepth {

@@ -19,6 +19,8 @@ type Known struct {
 type Rules struct {
 	known  *knownValues
 	strict bool
+	// knownOnly leaves all but known values.
+	knownOnly bool
 }
 
 // Option changes how rules work.
@@ -28,6 +30,11 @@ type Option func(*Rules)
 // generated, such as hashes and identifiers. Each secret is replaced with ***. It
 // is for the output of programs, which nobody needs to read in full.
 func Strict(r *Rules) { r.strict = true }
+
+// KnownOnly returns rules that find the same known values, and nothing by its name or form.
+// They are for people who decide about a text, from whom whoever wrote it could hide a part
+// that only looks like a secret.
+func (r *Rules) KnownOnly() *Rules { return &Rules{known: r.known, strict: r.strict, knownOnly: true} }
 
 // New returns rules that find the known values besides everything that looks like a
 // secret. Values of fewer than 6 bytes, and those without a letter or a digit, are

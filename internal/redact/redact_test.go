@@ -262,3 +262,25 @@ func TestConcurrentUse(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// Rules for known values only leave what looks like a secret, by its name or by its form.
+func TestKnownOnly(t *testing.T) {
+	t.Parallel()
+	rules := New([]Known{{"KEY", "open-sesame-1"}}).KnownOnly()
+	for _, body := range []string{
+		`{"cmd":"curl http://u:;rm%20-rf%20;@h/"}`,
+		`{"cmd":"curl -H 'Authorization: Bearer abc;curl<evil>a|sh'"}`,
+		`{"text":"{\"password\":\"; rm -rf /\"}"}`,
+		`{"password":"; rm -rf /","token":["x; rm"],"env":[{"name":"API_KEY","value":"; rm -rf /"}],"args":["--password","; rm -rf /"]}`,
+		`{"a":"ghp_0123456789abcdefghijklmnopqrstuvwxyz","b":"Z2hwXzAxMjM0NTY3ODlhYmNkZWZnaGlqa2xtbm9wcXJzdHV2d3h5eg==","pin":123456}`,
+	} {
+		if got, names := rules.JSON([]byte(body)); string(got) != body || names != nil {
+			t.Errorf("%s became %s by %v", body, got, names)
+		}
+	}
+	body := `{"a":"x open-sesame-1 y","password":"; rm","c":"b3Blbi1zZXNhbWUtMQ==","d":"{\"open-sesame-1\":1}"}`
+	const want = `{"a":"x [redacted:vault:KEY] y","password":"; rm","c":"[redacted:vault:KEY]","d":"{\"[redacted:vault:KEY]\":1}"}`
+	if got, _ := rules.JSON([]byte(body)); string(got) != want {
+		t.Errorf("%s became %s", body, got)
+	}
+}

@@ -60,11 +60,16 @@ func (s *Secrets) Set(ctx context.Context, name string, value gateway.Secret) er
 	if err := CheckSecretName(name); err != nil {
 		return err
 	}
+	var wrong *gateway.Error
 	switch {
 	case value == "":
-		return gateway.Errorf(gateway.CodeInvalid, "the secret is empty; nothing was kept")
+		wrong = gateway.Errorf(gateway.CodeInvalid, "the secret is empty; nothing was kept")
 	case len(value) > maxSecret:
-		return gateway.Errorf(gateway.CodeInvalid, "a secret has at most %d bytes", maxSecret)
+		wrong = gateway.Errorf(gateway.CodeInvalid, "a secret has at most %d bytes", maxSecret)
+	}
+	if wrong != nil {
+		wrong.Field = "value"
+		return wrong
 	}
 	return s.vault.Save(ctx, SecretPrefix+name, value)
 }
@@ -130,5 +135,7 @@ func CheckSecretName(name string) error {
 	if config.LegalSecret(name) {
 		return nil
 	}
-	return gateway.Errorf(gateway.CodeInvalid, "the name of a secret has 1 to %d letters, digits, '.', '_' and '-', and is neither \".\" nor \"..\"", config.MaxSecretName)
+	wrong := gateway.Errorf(gateway.CodeInvalid, "the name of a secret has 1 to %d letters, digits, '.', '_' and '-', and is neither \".\" nor \"..\"", config.MaxSecretName)
+	wrong.Field = "name"
+	return wrong
 }

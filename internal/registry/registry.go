@@ -93,6 +93,11 @@ func (r *Registry) AddServer(ctx context.Context, name string, raw []byte) error
 		if before != nil {
 			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; give this one another name, or change or remove that one first", name)
 		}
+		if r.opt.Config().IsBuiltIn(name) {
+			e := gateway.Errorf(gateway.CodeInvalid, "genkan itself has tools under the name %s, which a server of that name would hide; give the server another name", name)
+			e.Field = "name"
+			return nil, e
+		}
 		return given, given.restoreMasked(name, nil, true)
 	})
 }

@@ -87,9 +87,9 @@ func TestMaskedValuesAreSentBack(t *testing.T) {
 // are.
 func TestRefusedChangesChangeNothing(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, `{"mcpServers": {"file": {"url": "http://127.0.0.1:1/mcp"}}, "profiles": {"p": {"servers": ["file"]}}}`)
+	f := newFixture(t, `{"mcpServers": {"file": {"url": "http://127.0.0.1:1/mcp"}}, "profiles": {"p": {"servers": ["file"]}}, "n8n": {"name": "flows", "url": "http://127.0.0.1:1", "apiKey": "canary-n"}}`)
 	f.add("one", remote("canary-0"))
-	f.edit(`{"mcpServers": {"file": {"url": "http://127.0.0.1:1/mcp"}}, "profiles": {"p": {"servers": ["one"]}}}`)
+	f.edit(`{"mcpServers": {"file": {"url": "http://127.0.0.1:1/mcp"}}, "profiles": {"p": {"servers": ["one"]}}, "n8n": {"name": "flows", "url": "http://127.0.0.1:1", "apiKey": "canary-n"}}`)
 	before := f.inForce()
 	add := func(name, definition string) func() error {
 		return func() error { return f.AddServer(t.Context(), name, []byte(definition)) }
@@ -99,11 +99,14 @@ func TestRefusedChangesChangeNothing(t *testing.T) {
 		code           gateway.Code
 		field, message string
 	}{
-		"not an object":    {add("two", `[]`), gateway.CodeInvalid, "", "a JSON object"},
-		"wrong name":       {add("Two!", remote("canary-1")), gateway.CodeInvalid, "name", "cannot be the name"},
-		"wrong key":        {add("two", `{"url":"http://127.0.0.1:1/mcp","uri":"x","headers":{"X-Api-Key":"canary-1"}}`), gateway.CodeInvalid, "uri", "uri"},
-		"name in database": {add("one", remote("canary-1")), gateway.CodeConflict, "", "there is a server one already"},
-		"name in file":     {add("file", remote("canary-1")), gateway.CodeConflict, "", "there is a server file already"},
+		"not an object":              {add("two", `[]`), gateway.CodeInvalid, "", "a JSON object"},
+		"wrong name":                 {add("Two!", remote("canary-1")), gateway.CodeInvalid, "name", "cannot be the name"},
+		"wrong key":                  {add("two", `{"url":"http://127.0.0.1:1/mcp","uri":"x","headers":{"X-Api-Key":"canary-1"}}`), gateway.CodeInvalid, "uri", "uri"},
+		"name of the knowledge base": {add("kb", remote("canary-1")), gateway.CodeInvalid, "name", "genkan itself has tools under the name kb"},
+		"name of an n8n":             {add("flows", remote("canary-1")), gateway.CodeInvalid, "name", "genkan itself has tools under the name flows"},
+		"no name, nor a free one":    {add("ONE", remote("canary-1")), gateway.CodeInvalid, "name", `how about "one-2"?`},
+		"name in database":           {add("one", remote("canary-1")), gateway.CodeConflict, "", "there is a server one already"},
+		"name in file":               {add("file", remote("canary-1")), gateway.CodeConflict, "", "there is a server file already"},
 		"prefix in use": {
 			add("two", `{"url":"http://127.0.0.1:1/mcp","prefix":"one","headers":{"X-Api-Key":"canary-1"}}`),
 			gateway.CodeConflict, "prefix", "cannot be used beside the others",

@@ -48,7 +48,13 @@ func Variable(ctx context.Context, vault Vault, value json.RawMessage) (json.Raw
 
 // sources are what a definition can refer to.
 func (r *Registry) sources(ctx context.Context) config.Sources {
-	return config.Sources{Env: r.opt.LookupEnv, Secret: SecretLookup(ctx, r.opt.Vault)}
+	return config.Sources{Env: r.opt.LookupEnv, Secret: SecretLookup(ctx, r.opt.Vault), Taken: r.isTaken}
+}
+
+// isTaken reports whether a name is that of a server, or of a source of genkan itself.
+func (r *Registry) isTaken(name string) bool {
+	cfg := r.opt.Config()
+	return cfg.IsBuiltIn(name) || slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
 }
 
 // saveSecrets moves the literal secrets of a definition into the vault, and leaves

@@ -41,6 +41,10 @@ func (e *SyntaxError) Error() string {
 // EndsEarly is the message about a script whose end comes too early.
 const EndsEarly = "the script ends where it should not: one of its brackets is missing, or one too many"
 
+// NotAwaited is how the line of the console ends about what was canceled because the script did
+// not await it. What was canceled stands before it.
+const NotAwaited = " was canceled because the script did not await it"
+
 // MaxSource is how long a script may be, in bytes.
 const MaxSource = 512 << 10
 

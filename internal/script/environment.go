@@ -227,7 +227,7 @@ func (e *environment) eval(f *frame) (outcome [2]encoder, err error) {
 	}
 	for _, unanswered := range e.waiting {
 		if unanswered.op != "sleep" {
-			e.print("warn", unanswered.op+" was canceled because the script did not await it")
+			e.print("warn", unanswered.op+NotAwaited)
 		}
 	}
 	left := global.Get("context")

@@ -47,6 +47,21 @@ interface Content {
   [key: string]: any;
 }
 
+/** What a script may return. Nothing is the same as continue. */
+interface Returned {
+  /** respond answers the call with response, and deny refuses it. */
+  action?: "continue" | "respond" | "deny";
+  response?: Context["response"];
+  request?: Context["request"];
+  /** Why the call is refused. */
+  reason?: string;
+  /**
+   * After how many seconds a refused call may be sent again unchanged. Without it the agent is
+   * told not to.
+   */
+  retryAfter?: number;
+}
+
 interface Tool {
   name: string;
   title?: string;
@@ -69,10 +84,21 @@ declare const console: {
 /** Waits. The time does not count as the script's. */
 declare function sleep(ms: number): Promise<void>;
 
-/** Values that outlive the run. */
+/** Values that outlive the run, if the workflow says so (state.scope). */
 declare const state: {
   get(key: string): Promise<any>;
-  set(key: string, value: any): Promise<void>;
+  /**
+   * ttl is how many seconds the value is kept; where the state is full, it may be deleted
+   * before. Without it, the value is kept as long as the state: until state.ttlS, an hour by
+   * default, after the last change of the state. If there is no room, nothing changes and it
+   * throws.
+   */
+  set(key: string, value: any, ttl?: number): Promise<void>;
+  /**
+   * Adds to a number in one step and returns the sum. A new number is 0 before, and so is one
+   * that was first added to ttl seconds ago. It is never deleted to make room.
+   */
+  add(key: string, by?: number, ttl?: number): Promise<number>;
   delete(key: string): Promise<void>;
 };
 

@@ -93,7 +93,16 @@ func (h *fakeHost) GetState(_ context.Context, key string) (json.RawMessage, err
 	return h.state[key], nil
 }
 
-func (h *fakeHost) SetState(_ context.Context, key string, value json.RawMessage) error {
+func (h *fakeHost) AddState(ctx context.Context, key string, by float64, ttl time.Duration) (float64, error) {
+	raw, _ := h.GetState(ctx, key)
+	var sum float64
+	_ = json.Unmarshal(raw, &sum)
+	sum += by
+	raw, err := json.Marshal(sum)
+	return sum, errors.Join(err, h.SetState(ctx, key, raw, ttl))
+}
+
+func (h *fakeHost) SetState(_ context.Context, key string, value json.RawMessage, _ time.Duration) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.state == nil {

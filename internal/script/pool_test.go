@@ -154,7 +154,11 @@ func TestTripped(t *testing.T) {
 	var kinds []Kind
 	for range 3 {
 		_, err := p.Run(context.Background(), bad)
-		kinds = append(kinds, failureOf(t, err).Kind)
+		failure := failureOf(t, err)
+		kinds = append(kinds, failure.Kind)
+		if failure.Killed != (failure.Kind == Timeout) {
+			t.Errorf("%+v", failure)
+		}
 	}
 	if fmt.Sprint(kinds) != "[timeout timeout tripped]" {
 		t.Error(kinds)
@@ -190,12 +194,12 @@ func TestContextEndsRuns(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		time.AfterFunc(20*time.Millisecond, stop)
 		_, err := p.Run(ctx, Job{Program: program, Limits: patient, Host: host})
-		if failure := failureOf(t, err); failure == nil || failure.Kind != Canceled || !errors.Is(err, context.Canceled) {
+		if failure := failureOf(t, err); failure == nil || failure.Kind != Canceled || failure.Killed || !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", source, err)
 		}
 		ctx, stop = context.WithTimeout(context.Background(), 20*time.Millisecond)
 		_, err = p.Run(ctx, Job{Program: program, Limits: patient, Host: host})
-		if failure := failureOf(t, err); failure == nil || failure.Kind != Timeout || !errors.Is(err, context.DeadlineExceeded) {
+		if failure := failureOf(t, err); failure == nil || failure.Kind != Timeout || failure.Killed || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: %v", source, err)
 		}
 		stop()

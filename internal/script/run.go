@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -132,11 +133,12 @@ func (r *run) do(ctx context.Context, send func(*worker) error) (frame, *Error) 
 		return frame{}, &Error{Kind: kind, Message: message, Err: err, Stats: Stats{Queue: monotonic() - queued}}
 	}
 	f, failure := r.exchange(ctx, queued, send)
-	// A script is not to blame for the end of its caller's time.
-	r.pool.release(r, ctx.Err() == nil && failure != nil && (failure.Kind == Timeout || failure.Kind == Memory || failure.Kind == Crashed))
 	if failure != nil {
 		failure.Stats = r.stats
+		// A script is not to blame for the end of its caller's time.
+		failure.Killed = ctx.Err() == nil && (failure.Kind == Timeout || failure.Kind == Memory || failure.Kind == Crashed)
 	}
+	r.pool.release(r, failure != nil && failure.Killed)
 	return f, failure
 }
 
@@ -368,6 +370,21 @@ func (r *run) wake() bool {
 
 var errNoHost = errors.New("this script may not use call, fetch or state")
 
+// stateChange is what a script passes to state.set and state.add besides the value.
+type stateChange struct {
+	Key     string
+	By, TTL float64
+}
+
+// ttl rounds up: 0 is no ttl.
+func (s stateChange) ttl() time.Duration {
+	return time.Duration(math.Ceil(s.TTL * float64(time.Second)))
+}
+
+func stateOf(raw []byte) (s stateChange, err error) {
+	return s, json.Unmarshal(raw, &s)
+}
+
 // answer does what a script asks for. An empty value is undefined.
 func (r *run) answer(op string, a, b []byte) ([]byte, error) {
 	if op == "sleep" {
@@ -392,7 +409,21 @@ func (r *run) answer(op string, a, b []byte) ([]byte, error) {
 		if len(b) == 0 {
 			b = nil
 		}
-		return nil, r.host.SetState(r.ctx, string(a), b)
+		of, err := stateOf(a)
+		if err != nil {
+			return nil, err
+		}
+		return nil, r.host.SetState(r.ctx, of.Key, b, of.ttl())
+	case "add":
+		of, err := stateOf(a)
+		if err != nil {
+			return nil, err
+		}
+		sum, err := r.host.AddState(r.ctx, of.Key, of.By, of.ttl())
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(sum)
 	case "fetch":
 		var request Request
 		if err := json.Unmarshal(a, &request); err != nil {

@@ -65,9 +65,12 @@ type Host interface {
 	// Fetch makes an HTTP request.
 	Fetch(ctx context.Context, r Request) (Response, error)
 	// GetState and SetState read and write a value that outlives the run. Setting
-	// nil deletes it.
+	// nil deletes it. After ttl it is deleted; 0 is no ttl.
 	GetState(ctx context.Context, key string) (json.RawMessage, error)
-	SetState(ctx context.Context, key string, value json.RawMessage) error
+	SetState(ctx context.Context, key string, value json.RawMessage, ttl time.Duration) error
+	// AddState adds to a number in one step and returns the sum. A number that is new
+	// is 0 before, and deleted after ttl.
+	AddState(ctx context.Context, key string, by float64, ttl time.Duration) (float64, error)
 }
 
 // Request is what a script passes to fetch.
@@ -131,6 +134,9 @@ type Error struct {
 	// Line and Column are places in the script as it was written, from 1; 0 if
 	// unknown.
 	Line, Column int
+	// Killed is set if the script ran and was stopped, because it took too long or too much
+	// memory, or crashed its worker.
+	Killed bool
 	// Err is the cause: that of the caller's context if it ended.
 	Err error
 	Stats

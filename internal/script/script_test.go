@@ -230,7 +230,12 @@ func TestHost(t *testing.T) {
 		`await call("deep")`:                                     `Error: the answer nests deeper than 200`,
 		`await call("x", {a: "x".repeat(2e6)})`:                  `TypeError: the request has 2000009 bytes of JSON; it may have 1048576`,
 		`await state.set("k", [1]); return await state.get("k")`: `[1]`,
-		`await state.set("k", 1); await state.delete("k"); return [await state.get("k")]`: `[null]`,
+		`await state.set("k", 1); await state.delete("k"); return [await state.get("k")]`:                                     `[null]`,
+		`await state.set("k", 1, 60); return [await state.add("k"), await state.add("k", 2.5), await state.add("n", -1, 60)]`: `[2,4.5,-1]`,
+		`try { await state.set("k", 1, 0) } catch (e) { return e.message }`:                                                   `"state: the time to live must be a number of seconds, more than 0 and at most a year"`,
+		`try { await state.set("k", 1, "60") } catch (e) { return e.message }`:                                                `"state: the time to live must be a number of seconds, more than 0 and at most a year"`,
+		`await state.set("k", 1, 1e-300); return await state.get("k")`:                                                        `1`,
+		`try { await state.add("k", "1") } catch (e) { return e.message }`:                                                    `"state.add: only a number can be added"`,
 		`const r = await fetch("https://a.example/x", {method: "post", headers: {A: 1}, body: "b"});
 		 return [r.status, r.ok, r.headers["content-type"], r.headers.get("Content-Type"), r.headers.get("x"), await r.json()]`: `[201,true,"x/y","x/y",null,{"method":"POST","url":"https://a.example/x","headers":{"A":"1"},"body":"b"}]`,
 		`await fetch("x", {body: {}})`: `TypeError: fetch: body must be a string; use JSON.stringify`,
@@ -247,6 +252,9 @@ func TestHost(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %s, want %s", source, got, want)
 		}
+	}
+	if ttl := (stateChange{TTL: 1e-300}).ttl(); ttl != 1 {
+		t.Errorf("a short time to live is %v, which may be for ever", ttl)
 	}
 	r, _ := run1(t, p, `call("json")`, "", host)
 	if len(r.Console) != 1 || r.Console[0].Text != "call was canceled because the script did not await it" {
@@ -273,7 +281,7 @@ func TestDeclarations(t *testing.T) {
 	}
 	// Members, too: each that is declared exists, and there are no others.
 	r, failure := run1(t, p, `return Object.fromEntries(Object.entries({console, state, call}).map(([k, v]) => [k, Object.keys(v).sort()]))`, "", nil)
-	want := `{"console":["debug","error","info","log","warn"],"state":["delete","get","set"],"call":["raw"]}`
+	want := `{"console":["debug","error","info","log","warn"],"state":["add","delete","get","set"],"call":["raw"]}`
 	if failure != nil || string(r.Returned) != want {
 		t.Errorf("%s %v", r.Returned, failure)
 	}

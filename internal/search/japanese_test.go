@@ -14,6 +14,7 @@ func bilingual() *Index {
 			{ID: "fs.old", Name: "read_file", Description: "Read the contents of a file as text.", Deprecated: true},
 			{ID: "fs.write", Name: "write_file", Description: "Create a new file or overwrite an existing one."},
 			{ID: "fs.list", Name: "list_directory", Description: "Get a listing of all files and directories in a path."},
+			{ID: "fs.move", Name: "move_file", Description: "Move or rename files and directories."},
 			{ID: "env", Name: "get-env", Description: "Returns all environment variables."},
 			{ID: "sum", Name: "get-sum", Description: "Returns the sum of two numbers."},
 		}},
@@ -42,6 +43,10 @@ func TestJapanese(t *testing.T) {
 		"ディレクトリーの一覧":   "fs.list",
 		"フォルダの中身を一覧":   "fs.list",
 		"環境変数":         "env",
+		"ファイル名を変更したい":  "fs.move",
+		"ファイルの名前を変える":  "fs.move",
+		"フォルダの名称変更":    "fs.move",
+		"名前を変えてください":   "fs.move",
 		// In both languages.
 		"ワークフローを実行":            "f.run",
 		"ＪＳＯＮファイルからワークフローを作る":  "f.file",

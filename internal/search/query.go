@@ -48,6 +48,12 @@ type Result struct {
 	Confidence float32
 }
 
+// LeastConfidence is the confidence below which nothing fits a query.
+const LeastConfidence = .16
+
+// NoMatch reports whether nothing fits the query, whatever the hits are.
+func (r Result) NoMatch() bool { return len(r.Hits) == 0 || r.Confidence < LeastConfidence }
+
 // tuning are the constants of the score. docs/search.md says how each was
 // chosen, and what the search is without it.
 type tuning struct {

@@ -87,6 +87,17 @@ func (s *Secrets) JSON(ctx context.Context, raw []byte) []byte {
 	return out
 }
 
+// Known takes the secrets that genkan holds out of JSON, and leaves what only looks like a
+// secret. Nothing of it is left if the vault cannot be read.
+func (s *Secrets) Known(ctx context.Context, raw []byte) []byte {
+	rules, err := s.current(ctx)
+	if err != nil {
+		return []byte(unreadable)
+	}
+	out, _ := rules.KnownOnly().JSON(raw)
+	return out
+}
+
 // Text takes secrets out of an error before it is stored. Mask has been applied to it;
 // these rules know the vault, too.
 func (s *Secrets) Text(ctx context.Context, text string) string {

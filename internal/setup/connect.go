@@ -23,9 +23,10 @@ type ConnectRequest struct {
 	Clients []string
 	// Aggregate puts one entry, genkan, in place of all of a file's entries.
 	Aggregate bool
-	// Knowledge adds an entry for the knowledge base to the first file of each client
-	// that is no project's, and leaves all others as they are.
-	Knowledge bool
+	// Add are servers of genkan that the first file of each client that is no project's
+	// gets an entry for, unless one of its entries has the server. All others stay as they
+	// are.
+	Add []string
 	// URL makes entries call the URL of a genkan that listens, with a token of the
 	// client's own. Otherwise they start `genkan stdio`.
 	URL bool
@@ -123,8 +124,11 @@ func (s *Setup) Connect(ctx context.Context, req ConnectRequest) (ConnectResult,
 	if err != nil {
 		return out, err
 	}
-	if req.Knowledge {
-		files = forKnowledge(files)
+	if len(req.Add) > 0 {
+		if err := c.checkServers(); err != nil {
+			return out, err
+		}
+		files = firstFiles(files)
 	}
 	for _, f := range files {
 		one, err := c.plan(ctx, f)
@@ -155,8 +159,21 @@ func (s *Setup) Connect(ctx context.Context, req ConnectRequest) (ConnectResult,
 	return out, err
 }
 
-// forKnowledge returns the first file of each client that is no project's.
-func forKnowledge(files []clients.File) (first []clients.File) {
+// checkServers refuses to add servers that genkan does not have.
+func (c *connector) checkServers() error {
+	if c.config == nil {
+		return gateway.Errorf(gateway.CodeInvalid, "the configuration cannot be read; `genkan doctor` says what is wrong with it")
+	}
+	for _, name := range c.req.Add {
+		if !slices.Contains(serversOf(c.config), name) {
+			return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name))
+		}
+	}
+	return nil
+}
+
+// firstFiles returns the first file of each client that is no project's.
+func firstFiles(files []clients.File) (first []clients.File) {
 	for _, f := range files {
 		if f.Scope != clients.Project && !slices.ContainsFunc(first, func(other clients.File) bool { return other.Client == f.Client }) {
 			first = append(first, f)
@@ -199,7 +216,7 @@ func (s *Setup) newConnector(ctx context.Context, req ConnectRequest) (*connecto
 		return nil, err
 	}
 	c := &connector{Setup: s, req: req, imports: imports}
-	c.base = clients.Plan{Aggregate: req.Aggregate, Knowledge: req.Knowledge, Bridge: !req.URL, Command: s.opt.Command}
+	c.base = clients.Plan{Aggregate: req.Aggregate, Bridge: !req.URL, Command: s.opt.Command}
 	from, err := s.opt.Sources(ctx)
 	if err == nil {
 		c.config, err = s.readConfig(from)
@@ -249,13 +266,15 @@ func (c *connector) plan(ctx context.Context, f clients.File) (ConnectedFile, er
 		return out, err
 	}
 	switch {
-	case !c.req.Knowledge:
+	case len(c.req.Add) == 0:
 		out.plan.Servers, out.NotImported = c.entriesOf(f, imported)
 		if len(out.plan.Servers) == 0 && !c.req.Aggregate {
 			return out, nil
 		}
-	case slices.ContainsFunc(imported.Leads, clients.Lead.HasKnowledge):
-		return out, nil
+	default:
+		if out.plan.Add = c.lacking(imported.Leads, c.req.Add); len(out.plan.Add) == 0 {
+			return out, nil
+		}
 	}
 	shared := f.Scope == clients.Project && !c.req.Project
 	if !shared && c.needsToken(f) {
@@ -279,7 +298,15 @@ func (c *connector) plan(ctx context.Context, f clients.File) (ConnectedFile, er
 	if err := f.MayChange(); err != nil {
 		return out, err
 	}
-	out.State, out.Entries, out.Replaced = FilePlanned, out.entries(imported), out.replaced(imported)
+	if len(out.plan.Add) > 0 {
+		out.Entries, err = out.added(changed)
+	} else {
+		out.Entries = out.entries(imported)
+	}
+	if err != nil {
+		return out, err
+	}
+	out.State, out.Replaced = FilePlanned, out.replaced(imported)
 	for _, l := range imported.Leads {
 		if l.Token != "" {
 			out.tokens = append(out.tokens, l.Token)
@@ -365,9 +392,6 @@ func (f *ConnectedFile) entries(imported clients.Imported) []ConnectedEntry {
 	if f.plan.Aggregate {
 		return []ConnectedEntry{{Name: clients.OwnClient, To: f.leadsTo("")}}
 	}
-	if f.plan.Knowledge {
-		return []ConnectedEntry{{Name: clients.KnowledgeName, To: f.leadsTo(config.KnowledgeSource)}}
-	}
 	var all []ConnectedEntry
 	add := func(place clients.Place, was string) {
 		name, ok := f.plan.Servers[place]
@@ -387,6 +411,17 @@ func (f *ConnectedFile) entries(imported clients.Imported) []ConnectedEntry {
 		add(l.Place, l.URL)
 	}
 	return all
+}
+
+// added returns the entries of the changed file that lead to the added servers.
+func (f *ConnectedFile) added(changed []byte) (all []ConnectedEntry, err error) {
+	imported, err := f.file.Parse(changed)
+	for _, l := range imported.Leads {
+		if len(l.Servers) == 1 && slices.Contains(f.plan.Add, l.Servers[0]) {
+			all = append(all, ConnectedEntry{Name: l.Name, To: f.leadsTo(l.Servers[0])})
+		}
+	}
+	return all, err
 }
 
 // replaced returns the names of the entries that one entry for all replaces, in

@@ -127,13 +127,9 @@ func (s *Setup) PlanImport(ctx context.Context, sel Selection) (*ImportPlan, err
 	if err != nil {
 		return nil, err
 	}
-	reserved := []string{config.KnowledgeSource}
-	for _, instance := range cfg.N8N {
-		reserved = append(reserved, instance.Name)
-	}
 	gathered := clients.Gather(files, imports, func(name string) bool {
 		return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
-	}, reserved...)
+	}, cfg.IsBuiltIn)
 	if slices.ContainsFunc(gathered.Found, func(f clients.Found) bool { return f.Project }) {
 		inUse, err := s.secretInUse(from)
 		if err != nil {

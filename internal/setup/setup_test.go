@@ -218,20 +218,20 @@ func TestConnectAllGoesOnAndNamedClientsAreAllOrNone(t *testing.T) {
 	}
 }
 
-// The tools of an n8n instance are part of genkan, under its name: a server that is taken
-// over gets another one.
-func TestAnImportLeavesTheNameOfAnN8NInstance(t *testing.T) {
+// An imported server gets no name of a source of genkan itself, such as an n8n instance.
+func TestAnImportLeavesTheNamesOfGenkan(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	if err := os.WriteFile(m.configFile(), []byte("n8n: {name: flows, url: 'http://127.0.0.1:1', apiKey: k}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m.write(".cursor/mcp.json", `{"mcpServers": {"flows": {"command": "a"}, "n8n": {"command": "b"}}}`)
+	m.write(".cursor/mcp.json", `{"mcpServers": {"flows": {"command": "a"}, "n8n": {"command": "b"}, "kb": {"command": "c"},
+		"genkan": {"command": "d"}, "results": {"command": "e"}}}`)
 	var names []string
 	for _, s := range m.plan(setup.Selection{}).Servers {
 		names = append(names, s.Name)
 	}
-	if len(names) != 2 || slices.Contains(names, "flows") || !slices.Contains(names, "n8n") {
-		t.Errorf("got %v", names)
+	if want := []string{"flows-2", "n8n", "kb-2", "genkan-2", "results-2"}; !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
 	}
 }

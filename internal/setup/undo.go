@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"genkan/internal/clients"
+	"genkan/internal/config"
 	"genkan/internal/gateway"
 )
 
@@ -26,6 +27,9 @@ type Connections struct {
 type ClientFiles struct {
 	Name, Title string
 	Files       []ClientFile
+	// Lacking are servers of genkan, and parts such as the knowledge base, that no entry
+	// of a connected client has; none for clients that are not connected.
+	Lacking []string
 }
 
 // ClientFile is a file in which a client may keep servers.
@@ -35,8 +39,6 @@ type ClientFile struct {
 	Exists  bool
 	// Servers counts entries, Connected those of them that lead to genkan.
 	Servers, Connected int
-	// Knowledge is set if one of the entries has the knowledge base.
-	Knowledge bool
 	// Names are the servers of genkan that single entries name. Such an entry fails
 	// once its server is gone.
 	Names []string
@@ -46,7 +48,7 @@ type ClientFile struct {
 
 // Connections returns the clients with their files, those of a project's folder
 // too. A file that several clients share is listed with the first one.
-func (s *Setup) Connections(_ context.Context, folder string) (Connections, error) {
+func (s *Setup) Connections(ctx context.Context, folder string) (Connections, error) {
 	env, err := s.environment(folder)
 	if err != nil {
 		return Connections{}, err
@@ -58,9 +60,11 @@ func (s *Setup) Connections(_ context.Context, folder string) (Connections, erro
 	if out.ConfigFile, err = filepath.Abs(s.opt.ConfigFile); err != nil {
 		return out, err
 	}
+	servers := s.servers(ctx)
 	seen := map[string]bool{}
 	for _, c := range clients.All() {
 		one := ClientFiles{Name: c.Name, Title: c.Title}
+		var leads []clients.Lead
 		for _, f := range c.Files(env) {
 			if seen[f.Path] {
 				continue
@@ -70,10 +74,13 @@ func (s *Setup) Connections(_ context.Context, folder string) (Connections, erro
 			if file.Exists {
 				imported, err := clients.Read(f)
 				file.Servers, file.Connected, file.Err = len(imported.Servers)+len(imported.Own), len(imported.Own), err
-				file.Knowledge = slices.ContainsFunc(imported.Leads, clients.Lead.HasKnowledge)
 				file.Names = s.named(imported.Leads)
+				leads = append(leads, imported.Leads...)
 			}
 			one.Files = append(one.Files, file)
+		}
+		if slices.ContainsFunc(leads, s.isOurs) {
+			one.Lacking = s.lacking(leads, servers)
 		}
 		out.Clients = append(out.Clients, one)
 	}
@@ -84,7 +91,7 @@ func (s *Setup) Connections(_ context.Context, folder string) (Connections, erro
 // named returns the servers that entries for this data directory name, each once.
 func (s *Setup) named(leads []clients.Lead) (names []string) {
 	for _, l := range leads {
-		if l.Disabled || l.DataDir != "" && !isSameFolder(l.DataDir, s.opt.DataDir) {
+		if !s.isOurs(l) {
 			continue
 		}
 		for _, name := range l.Servers {
@@ -92,6 +99,50 @@ func (s *Setup) named(leads []clients.Lead) (names []string) {
 				names = append(names, name)
 			}
 		}
+	}
+	return names
+}
+
+// isOurs reports whether an entry is in use and leads to this data directory.
+func (s *Setup) isOurs(l clients.Lead) bool {
+	return !l.Disabled && (l.DataDir == "" || isSameFolder(l.DataDir, s.opt.DataDir))
+}
+
+// lacking returns the servers that none of the entries has.
+func (s *Setup) lacking(leads []clients.Lead, servers []string) (lacking []string) {
+	for _, server := range servers {
+		if !slices.ContainsFunc(leads, func(l clients.Lead) bool { return s.isOurs(l) && l.Reaches(server) }) {
+			lacking = append(lacking, server)
+		}
+	}
+	return lacking
+}
+
+// servers returns the names of the servers that are on, and of genkan's own; none if the
+// configuration cannot be read.
+func (s *Setup) servers(ctx context.Context) []string {
+	from, err := s.opt.Sources(ctx)
+	if err != nil {
+		return nil
+	}
+	cfg, err := s.readConfig(from)
+	if err != nil {
+		return nil
+	}
+	return serversOf(cfg)
+}
+
+func serversOf(cfg *config.Config) (names []string) {
+	for _, server := range cfg.Servers {
+		if !server.Disabled {
+			names = append(names, server.Name)
+		}
+	}
+	for _, instance := range cfg.N8N {
+		names = append(names, instance.Name)
+	}
+	if !cfg.Knowledge.Off {
+		names = append(names, config.KnowledgeSource)
 	}
 	return names
 }

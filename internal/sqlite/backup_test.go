@@ -151,7 +151,7 @@ func TestBackupHasWorkflows(t *testing.T) {
 		must(store.PutWorkflow(t.Context(), &workflow.Definition{ID: "w", Version: version + 1}, "", 0))
 	}
 	must(store.RunWorkflow(t.Context(), "w", 2, 0))
-	must(store.PutTest(t.Context(), "w", workflow.Test{ID: "t"}))
+	must(store.PutTests(t.Context(), "w", []workflow.Test{{ID: "t"}}))
 	must(store.PutModule(t.Context(), workflow.Module{ID: "m", Version: 1}))
 	into := filepath.Join(t.TempDir(), "copy.db")
 	_, err := Backup(t.Context(), store.path, into, false, nil)

@@ -72,9 +72,9 @@ func (s *Store) AddSession(ctx context.Context, session identity.Session, limits
 			return err
 		}
 		_, err := tx.ExecContext(ctx, `
-			DELETE FROM sessions WHERE hash != ? AND hash NOT IN (
-				SELECT hash FROM sessions WHERE hash != ? ORDER BY used_at DESC LIMIT ?)`,
-			session.Hash[:], session.Hash[:], max(0, limits.Most-1))
+			DELETE FROM sessions WHERE token = ? AND hash != ? AND hash NOT IN (
+				SELECT hash FROM sessions WHERE token = ? AND hash != ? ORDER BY used_at DESC LIMIT ?)`,
+			session.Token[:], session.Hash[:], session.Token[:], session.Hash[:], max(0, limits.Most-1))
 		return err
 	})
 }

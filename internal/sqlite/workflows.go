@@ -31,9 +31,13 @@ func (s *Store) Workflow(ctx context.Context, id string, version int) (workflow.
 }
 
 // Versions returns all versions of a workflow, the newest first.
-func (s *Store) Versions(ctx context.Context, id string) ([]*workflow.Definition, error) {
-	return many(ctx, s, "list the versions of a workflow", scanJSON[*workflow.Definition],
-		"SELECT definition FROM workflow_versions WHERE workflow = ? ORDER BY version DESC", id)
+func (s *Store) Versions(ctx context.Context, id string) ([]workflow.Version, error) {
+	return many(ctx, s, "list the versions of a workflow", func(rows *sql.Rows) (v workflow.Version, err error) {
+		var raw []byte
+		err = rows.Scan(&v.EnabledAt, &raw)
+		v.Definition = &workflow.Definition{}
+		return v, errors.Join(err, json.Unmarshal(raw, v.Definition))
+	}, "SELECT enabled_at, definition FROM workflow_versions WHERE workflow = ? ORDER BY version DESC", id)
 }
 
 // PutWorkflow adds the next version of a workflow, or saves the newest again, which is a
@@ -77,7 +81,7 @@ func (s *Store) RunWorkflow(ctx context.Context, id string, version int, at work
 			return err
 		}
 		return affect(ctx, tx, workflow.SavedAgain(id, version), `
-			UPDATE workflow_versions SET draft = '' WHERE workflow = ?1 AND version = ?2
+			UPDATE workflow_versions SET draft = '', enabled_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE workflow = ?1 AND version = ?2
 			AND (?3 = 0 OR definition ->> 'updatedAt' = ?3)`, id, version, at)
 	})
 }
@@ -113,15 +117,22 @@ func (s *Store) Tests(ctx context.Context, id string) ([]workflow.Test, error) {
 		"SELECT definition FROM workflow_tests WHERE workflow = ? ORDER BY id", id)
 }
 
-// PutTest adds or replaces a test.
-func (s *Store) PutTest(ctx context.Context, id string, t workflow.Test) error {
-	raw, err := json.Marshal(t)
-	if err != nil {
-		return explain("save a test", err)
-	}
-	return s.change(ctx, "save a test", workflow.NoWorkflow(id, 0), `
-		INSERT INTO workflow_tests (workflow, id, definition) SELECT id, ?2, ?3 FROM workflows WHERE id = ?1
-		ON CONFLICT (workflow, id) DO UPDATE SET definition = excluded.definition`, id, t.ID, string(raw))
+// PutTests adds or replaces tests.
+func (s *Store) PutTests(ctx context.Context, id string, tests []workflow.Test) error {
+	return s.write(ctx, "save tests", func(tx *sql.Tx) error {
+		for _, t := range tests {
+			raw, err := json.Marshal(t)
+			if err == nil {
+				err = affect(ctx, tx, workflow.NoWorkflow(id, 0), `
+					INSERT INTO workflow_tests (workflow, id, definition) SELECT id, ?2, ?3 FROM workflows WHERE id = ?1
+					ON CONFLICT (workflow, id) DO UPDATE SET definition = excluded.definition`, id, t.ID, string(raw))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // DeleteTest removes a test.

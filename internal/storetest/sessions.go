@@ -13,7 +13,7 @@ func testSessions(t *testing.T, s Stores) {
 	noon := instant()
 	session := func(name string, created, used time.Duration) identity.Session {
 		return identity.Session{
-			Hash: sha256.Sum256([]byte(name)), Token: sha256.Sum256([]byte("token of " + name)),
+			Hash: sha256.Sum256([]byte(name)), Token: sha256.Sum256([]byte("a token")),
 			CreatedAt: noon.Add(created), UsedAt: noon.Add(used),
 		}
 	}
@@ -60,6 +60,19 @@ func testSessions(t *testing.T, s Stores) {
 	add(third, 2)
 	wantKept(first, third)
 	wantGone(second)
+
+	// The sessions of other tokens do not count.
+	other := session("other", 0, -2*time.Second)
+	other.Token = sha256.Sum256([]byte("another token"))
+	add(other, 2)
+	wantKept(first, third, other)
+	fourth := session("fourth", 0, 0)
+	add(fourth, 2)
+	wantKept(first, fourth, other)
+	wantGone(third)
+	must(t, s.Sessions.EndSession(t.Context(), fourth.Hash))
+	must(t, s.Sessions.EndSession(t.Context(), other.Hash))
+	add(third, 2)
 
 	old, unused := session("old", -time.Hour, 0), session("unused", 0, -time.Minute)
 	add(old, 10)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"genkan/internal/gateway"
 	"genkan/internal/workflow"
@@ -167,7 +168,7 @@ func testWorkflowMissing(t *testing.T, s Stores) {
 		"run":              w.RunWorkflow(t.Context(), "none", 0, 0),
 		"run a version":    w.RunWorkflow(t.Context(), "w", 2, 0),
 		"delete":           w.DeleteWorkflow(t.Context(), "none"),
-		"put a test":       w.PutTest(t.Context(), "none", workflow.Test{ID: "t"}),
+		"put a test":       w.PutTests(t.Context(), "none", []workflow.Test{{ID: "t"}}),
 		"delete a test":    w.DeleteTest(t.Context(), "w", "none"),
 		"delete a module":  w.DeleteModule(t.Context(), "none"),
 		"read":             second(w.Workflow(t.Context(), "none", 0)),
@@ -200,7 +201,7 @@ func testWorkflowNames(t *testing.T, s Stores) {
 	for _, name := range names {
 		d := newWorkflow(t, name, 1, name)
 		putWorkflow(t, s, d)
-		must(t, s.Workflows.PutTest(t.Context(), name, workflow.Test{ID: name, Name: name}))
+		must(t, s.Workflows.PutTests(t.Context(), name, []workflow.Test{{ID: name, Name: name}}))
 		must(t, s.Workflows.PutModule(t.Context(), workflow.Module{ID: name, Version: 1, Script: name}))
 		want = append(want, d)
 	}
@@ -231,11 +232,22 @@ func testWorkflowVersions(t *testing.T, s Stores) {
 	wantWorkflows(t, s.Another(t), []int{0}, large)
 	all, err := s.Workflows.Versions(t.Context(), "w")
 	must(t, err)
-	for i, d := range all[1:] {
-		wantDefinition(t, d, newWorkflow(t, "w", many-i, strconv.Itoa(many-i)))
+	for i, v := range all[1:] {
+		wantDefinition(t, v.Definition, newWorkflow(t, "w", many-i, strconv.Itoa(many-i)))
 	}
 	if len(all) != many+1 {
 		t.Errorf("%d versions", len(all))
+	}
+	// Each says when it was enabled last, also once another runs.
+	for _, version := range []int{1, 2} {
+		must(t, s.Workflows.RunWorkflow(t.Context(), "w", version, 0))
+	}
+	all, err = s.Another(t).Workflows.Versions(t.Context(), "w")
+	must(t, err)
+	for _, v := range all {
+		if (v.EnabledAt != 0) != (v.Version < 3) || v.EnabledAt != 0 && time.Since(v.EnabledAt.Time()).Abs() > time.Hour {
+			t.Errorf("version %d was enabled at %v", v.Version, v.EnabledAt.Time())
+		}
 	}
 }
 
@@ -321,13 +333,11 @@ func testWorkflowTests(t *testing.T, s Stores) {
 	want("w")
 	putWorkflow(t, s, newWorkflow(t, "w", 1, ""))
 	putWorkflow(t, s, newWorkflow(t, "v", 1, ""))
-	for _, test := range []workflow.Test{two, one} {
-		must(t, s.Workflows.PutTest(t.Context(), "w", test))
-	}
-	must(t, s.Workflows.PutTest(t.Context(), "v", two))
+	must(t, s.Workflows.PutTests(t.Context(), "w", []workflow.Test{two, one}))
+	must(t, s.Workflows.PutTests(t.Context(), "v", []workflow.Test{two}))
 	want("w", one, two)
 	two.Name = "changed"
-	must(t, s.Workflows.PutTest(t.Context(), "w", two))
+	must(t, s.Workflows.PutTests(t.Context(), "w", []workflow.Test{two}))
 	putWorkflow(t, s, newWorkflow(t, "w", 2, "")) // tests are those of all versions
 	want("w", one, two)
 	must(t, s.Workflows.DeleteTest(t.Context(), "w", "one"))
@@ -431,7 +441,7 @@ func testWorkflowSequence(t *testing.T, s Stores) {
 		{false, func() error { _ = w.PutWorkflow(ctx, newWorkflow(t, "w", 1, ""), "", savedBefore(1)); return nil }},
 		{true, func() error { return w.RunWorkflow(ctx, "w", 1, 0) }},
 		{false, func() error { _ = w.RunWorkflow(ctx, "w", 2, 0); return nil }},
-		{true, func() error { return w.PutTest(ctx, "w", workflow.Test{ID: "t"}) }},
+		{true, func() error { return w.PutTests(ctx, "w", []workflow.Test{{ID: "t"}}) }},
 		{true, func() error { return w.DeleteTest(ctx, "w", "t") }},
 		{false, func() error { _ = w.DeleteTest(ctx, "w", "t"); return nil }},
 		{true, func() error { return w.PutModule(ctx, workflow.Module{ID: "m", Version: 1}) }},

@@ -203,3 +203,86 @@ func TestPathsOfURIs(t *testing.T) {
 		t.Errorf("a share comes back as %s", again)
 	}
 }
+
+// A client that states no roots leaves a server with the folders of its own
+// configuration, whatever the client's working directory is. The server is started
+// there, and told of it only if the configuration says that it works in its client's
+// folder, or the caller chose the folder for the call.
+func TestAWorkingDirectoryIsNoRoot(t *testing.T) {
+	t.Parallel()
+	folder := realDir(t)
+	const none = `[{"roots":[]}]`
+	for name, test := range map[string]struct {
+		isolation, work string
+		stated, told    bool
+	}{
+		"auto":                {"", "", false, false},
+		"session":             {IsolationSession, "", false, false},
+		"root":                {IsolationRoot, "", false, true},
+		"${workspaceFolder}":  {"", WorkspaceFolder, false, true},
+		"stated for the call": {"", "", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			set := faultChild(t, "-everything", "-era", "legacy")
+			set.Isolation, set.Env["WORK"] = test.isolation, gateway.Secret(test.work)
+			u := openReady(t, set)
+			ask := func(dir string) string {
+				call := u.newCall(gateway.EraLegacy, "ask", `{"what":"roots"}`, "")
+				call.Identity = gateway.LocalIdentity("script")
+				if call.Dir, call.DirStated = dir, test.stated; !test.stated {
+					call.Session = &gateway.Session{ID: "editor", Capabilities: []byte(`{}`), Dir: dir}
+				}
+				if test.isolation == IsolationSession {
+					call.Session = nil // a client without the capability is not asked there
+				}
+				result, err := u.Handle(t.Context(), call)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if result.Notice.Format != "" {
+					t.Errorf("there is a notice: %s", result.Notice)
+				}
+				return textOf(t, result)
+			}
+			if test.work == "" && test.isolation == "" {
+				ask("") // so that it is known to ask for roots
+			}
+			for range 2 {
+				if got := ask(folder); test.told != strings.Contains(got, folder) || !test.told && got != none {
+					t.Errorf("the server is told %s", got)
+				}
+			}
+			if !test.told && u.pool.count() != 1 {
+				t.Errorf("%d processes, want one in the folder", u.pool.count())
+			}
+		})
+	}
+}
+
+// A working directory that a server would not be told of is not worth a notice, and
+// stops no call.
+func TestARefusedWorkingDirectoryIsNotMentioned(t *testing.T) {
+	t.Parallel()
+	u := openReady(t, faultChild(t, "-everything", "-era", "legacy"), func(_ *Settings, d *Deps) {
+		d.Folder = func(gateway.Identity, string) (string, gateway.Text) {
+			return "", gateway.Textf("it is the home directory")
+		}
+	})
+	notice := func(stated bool) string {
+		call := u.newCall(gateway.EraLegacy, "ask", `{"what":"roots"}`, "")
+		call.Dir, call.DirStated = "/srv/example", stated
+		result, err := u.Handle(t.Context(), call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Notice.String()
+	}
+	notice(false) // so that it is known to ask for roots
+	if got := notice(false); got != "" {
+		t.Errorf("of a working directory: %s", got)
+	}
+	if got, want := notice(true), `the server was not told of your folder "/srv/example", because it is the home directory`; got != want {
+		t.Errorf("of a stated folder: %s, want %s", got, want)
+	}
+}

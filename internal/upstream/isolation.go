@@ -32,7 +32,7 @@ type lease struct {
 	pooled *pooledConn
 	// release ends the lease.
 	release func()
-	// notice tells the caller that a folder was not used.
+	// notice tells the caller that the server was not told of its folder.
 	notice gateway.Text
 }
 
@@ -78,8 +78,8 @@ func (s *Server) acquire(ctx context.Context, call *gateway.Call, why purpose) (
 	if s.usesWorkspace && where.dir == "" && where.named != "" {
 		return lease{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
-			Message: "server %s works in the client's folder, and %s. Work in another folder, or write one into the server's configuration",
-			Values:  []any{s.set.Name, where.notice()},
+			Message: "server %s works in the client's folder, and may not work in %q: %s. Work in another folder, or write one into the server's configuration",
+			Values:  []any{s.set.Name, where.named, where.refused},
 		}
 	}
 	if s.usesWorkspace && where.dir == "" {

@@ -108,7 +108,8 @@ func TestASilentServerWithCallsUnderWay(t *testing.T) {
 		t.Error("it was sent")
 	}
 	u.waitStart(2)
-	if n := countLines(t, record, `"ping"`); n != maxBusyPings {
+	// On a busy machine it is restarted before it has read the last ones.
+	if n := countLines(t, record, `"ping"`); n < 2 || n > maxBusyPings {
 		t.Errorf("it was restarted after %d pings, want %d", n, maxBusyPings)
 	}
 }

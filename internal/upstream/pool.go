@@ -140,7 +140,7 @@ func (s *Server) stillAllowed(call *gateway.Call, where workspace) error {
 	}
 	return &gateway.Error{
 		Code: gateway.CodeInvalid, Unsent: true,
-		Message: "server %s works in the client's folder, and the folder %q was not used: %s",
+		Message: "server %s works in the client's folder, and may not work in %q: %s",
 		Values:  []any{s.set.Name, where.dir, why},
 	}
 }

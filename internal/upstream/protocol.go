@@ -363,6 +363,7 @@ func rpcError(object []byte) error {
 // extends the call's timeout.
 func forwardProgress(call *gateway.Call, params []byte) {
 	call.SignOfLife()
+	call.Progressed(params)
 	own := call.ProgressToken()
 	if call.Peer == nil || own == nil {
 		return

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"genkan/internal/gateway"
 	"genkan/internal/testkit"
 )
 
@@ -51,6 +52,69 @@ func TestWhatAServerIsDoingWhenTriedAgain(t *testing.T) {
 	}, "both are said")
 }
 
+// A reader of the output gets its words, not what a terminal would do with the rest.
+func TestTheOutputHasNoTerminalCodes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"\x1b[31mred\x1b[0m and \x1b[38;5;12mblue\x1b[m\n":           "red and blue\n",
+		"\x1b[2K\x1b[1Gdone\x1b[?25h":                                "done",
+		"\x1b]0;a title\atext":                                       "text",
+		"\x1b]8;;https://example.com\x1b\\a link\x1b]8;;\x1b\\ here": "a link here",
+		"\x1b]0;a title that is cut\nthe next line":                  "\nthe next line",
+		"cut \x1b[31":                                             "cut ",
+		"cut \x1b[38;5\nthe next line":                            "cut \nthe next line",
+		"\x1b(Bplain\x1b7\x1bM":                                   "plain",
+		"\x1bP1$r0m\x1b\\after":                                   "after",
+		"a secret \x1b[1mhun\x1b[0mter2":                          "a secret hunter2",
+		"[31m is text, as are \u202e and \xff; so is a last \x1b": "[31m is text, as are \u202e and \xff; so is a last \x1b",
+		"two\r\nlines\twith a tab and 日本語":                        "two\r\nlines\twith a tab and 日本語",
+	} {
+		r := &ring{}
+		_, _ = r.Write([]byte(text))
+		if got := r.String(); got != want {
+			t.Errorf("of %q: %q", text, got)
+		}
+	}
+}
+
+// The log has a line at each start, which is not among the server's own.
+func TestTheLogTellsStarts(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 19, 12, 3, 4, 0, time.Local)
+	say := func(text gateway.Text) string { return text.String() }
+	r := &ring{}
+	r.started(at)
+	if got := r.log(say); got != "" {
+		t.Errorf("nothing was printed: %q", got)
+	}
+	for i, text := range []string{"\x1b[31mError: no\x1b[0m\n", "Error: cut", "", "Error: again\n"} {
+		r.started(at.Add(time.Duration(i) * time.Second))
+		_, _ = r.Write([]byte(text))
+	}
+	want := "--- started 12:03:04 ---\nError: no\n--- started 12:03:05 ---\nError: cut\n--- started 12:03:07 ---\nError: again\n"
+	if got := r.log(say); got != want {
+		t.Errorf("got %q", got)
+	}
+	if got := r.String(); got != "Error: no\nError: cutError: again\n" {
+		t.Errorf("the server's words are %q", got)
+	}
+	r.started(at)
+	if got := r.lastLine(); strings.Contains(got, "started") {
+		t.Errorf("the last line is %q", got)
+	}
+	for range 3 { // what was dropped takes its start along
+		_, _ = r.Write([]byte(strings.Repeat("x", ringSize/2)))
+		r.started(at)
+	}
+	if got := r.log(say); strings.Count(got, "--- started") != 3 || strings.Contains(got, "Error") || len(r.starts) != 3 {
+		t.Errorf("%d starts in %d bytes", len(r.starts), len(got))
+	}
+	_, _ = r.Write([]byte(strings.Repeat("y", 3*ringSize)))
+	if got := r.log(say); got != "--- started 12:03:04 ---\n"+strings.Repeat("y", ringSize) {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
 func TestTheLastLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -59,7 +123,7 @@ func TestTheLastLine(t *testing.T) {
 		"one\r\ntwo\r\n\r\n  \n":        "two",
 		"progress 1%\rprogress 2%\r":    "progress 2%",
 		"no line break":                 "no line break",
-		"\x1b[31mred\x1b[0m\n":          "[31mred[0m",
+		"\x1b[31mred\x1b[0m\n":          "red",
 		"a\tb \n":                       "a b",
 		"bad \xff bytes":                "bad ? bytes",
 		strings.Repeat("x", 300) + "\n": strings.Repeat("x", 200) + "…",

@@ -16,6 +16,7 @@ import (
 const maxChildMessage = 8 << 20
 
 func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e listeners, roots []byte) (conn, error) {
+	s.output.started(time.Now())
 	ch, err := s.deps.Launcher.Start(ctx, launch.Command{
 		Server: set.Name, Name: set.Command, Args: set.Args, Env: set.Env, Dir: set.Dir, Errors: s.output,
 	})

@@ -255,6 +255,7 @@ func TestAChildThatNeverInitializes(t *testing.T) {
 			if e := wantError(t, err, gateway.CodeUnavailable, "srv is down", "did not finish starting", "next try"); !e.Unsent {
 				t.Error("nothing was sent")
 			}
+			testkit.Eventually(t, func() bool { return len(testkit.Pids(t, pids)) > 0 }, "a child has come so far")
 			first := testkit.Pids(t, pids)[0]
 			testkit.Eventually(t, func() bool { return !testkit.Alive(first) }, "the child that did not start is gone")
 		})

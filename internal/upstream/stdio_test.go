@@ -289,13 +289,12 @@ func TestAListIsMendedOrRefused(t *testing.T) {
 // Calls that come while the server starts wait for it.
 func TestACallDuringTheStartWaits(t *testing.T) {
 	t.Parallel()
-	u := open(t, faultChild(t, "-mode", "slow-start", "-delay", "300ms"))
-	if st := u.Status(); st.State != StateStarting {
-		t.Fatalf("state %s", st.State)
-	}
-	u.mustEcho("patience")
+	open(t, faultChild(t, "-mode", "slow-start", "-delay", "300ms")).mustEcho("patience")
 	// One that cannot wait so long is told why, and that nothing was sent.
 	v := open(t, faultChild(t, "-mode", "hang-init"))
+	if st := v.Status(); st.State != StateStarting {
+		t.Fatalf("state %s", st.State)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err := v.Handle(ctx, v.newCall(gateway.EraLegacy, "echo", `{}`, ""))

@@ -404,6 +404,10 @@ func (s *Server) Status() Status {
 	return st
 }
 
+// Log returns what the server has printed lately, with a line of Genkan's own at each start,
+// as say says it.
+func (s *Server) Log(say func(gateway.Text) string) string { return s.output.log(say) }
+
 // status returns the state of the server without Output and OtherVersion. Called with
 // mu held.
 func (s *Server) status() Status {

@@ -56,7 +56,8 @@ func (s Settings) in(dir string) Settings {
 type workspace struct {
 	// roots is the answer to roots/list; nil if the client stated none.
 	roots []byte
-	// dir is the first root, as a path without symbolic links; empty for none.
+	// dir is the first root, or the caller's working directory, as a path without
+	// symbolic links; empty for none.
 	dir string
 	// named is the first folder that the client named and may not use, and
 	// refused the reason. Both are empty if there is none.
@@ -66,16 +67,21 @@ type workspace struct {
 	version int
 }
 
-// notice returns the message that a folder was not used; empty if there is none.
+// notice returns the message that the server was not told of a folder; empty if
+// there is none.
 func (h workspace) notice() gateway.Text {
 	if h.named == "" {
 		return gateway.Text{}
 	}
-	return gateway.Textf("the folder %q was not used: %s", h.named, h.refused)
+	return gateway.Textf("the server was not told of your folder %q, because %s", h.named, h.refused)
 }
 
-// key identifies the roots by their URIs; clients give them different names.
+// key identifies the roots by their URIs; clients give them different names. A
+// working directory that is no root is identified by its path.
 func (h workspace) key() string {
+	if h.roots == nil && h.dir != "" {
+		return "in " + h.dir
+	}
 	digest := sha256.New()
 	found := false
 	_ = jsonrpc.Elements(jsonrpc.Lookup(h.roots, "roots"), func(root []byte) bool {
@@ -106,10 +112,10 @@ const rootsTimeout = 10 * time.Second
 func (s *Server) workspaceOf(ctx context.Context, call *gateway.Call) workspace {
 	session := call.Session
 	if session == nil {
-		return s.workspaceAt(call.Identity, rootsIn(call.Dir))
+		return s.workspaceIn(call.Identity, call.Dir, call.DirStated)
 	}
 	if call.Era == gateway.EraModern || jsonrpc.Lookup(session.Capabilities, "roots") == nil {
-		return s.workspaceAt(call.Identity, rootsIn(session.Dir))
+		return s.workspaceIn(call.Identity, session.Dir, false)
 	}
 	b := &s.pool
 	b.mu.Lock()
@@ -125,6 +131,22 @@ func (s *Server) workspaceOf(ctx context.Context, call *gateway.Call) workspace 
 	where := s.workspaceAt(call.Identity, known.roots)
 	where.version = known.version
 	return where
+}
+
+// workspaceIn returns the workspace of a caller that works in dir. A working
+// directory that the caller has not stated is a root only for servers that are
+// configured to work in their client's folder: others keep the folders of their own
+// configuration when a client states none (ADR 12). They are only started there.
+func (s *Server) workspaceIn(who gateway.Identity, dir string, stated bool) workspace {
+	where := s.workspaceAt(who, rootsIn(dir))
+	switch {
+	case stated || s.usesWorkspace || s.set.Isolation == IsolationRoot:
+		return where
+	case s.set.Command == "":
+		return workspace{}
+	default:
+		return workspace{dir: where.dir}
+	}
 }
 
 // workspaceAt returns the part of a client's roots that its servers may know.

@@ -200,7 +200,7 @@ func (v *File) lock(ctx context.Context, path string) (unlock func(), err error)
 		f, err := filelock.Take(path)
 		switch {
 		case err == nil:
-			return func() { _ = f.Close() }, nil
+			return func() { filelock.Release(f) }, nil
 		case !errors.Is(err, filelock.ErrTaken):
 			return nil, v.unwritable(err)
 		}

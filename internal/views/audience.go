@@ -10,9 +10,10 @@ import (
 // listIDs identify the lists of a catalog.
 type listIDs = [gateway.KindCount]string
 
-// audiences is what Views knows about views with an audience. A catalog of such a view
-// is dropped when one of its sources or the workflows change, and made anew at its next
-// use: workflows can take long, and nobody else shall wait for them. Guarded by Views.mu.
+// audiences is what Views knows about views with an audience. Such a view is dropped when
+// one of its sources or the workflows change, and made anew at its next use. The lock is
+// held while its mounts are selected, but not while workflows make its catalog, because
+// they can take long. Guarded by Views.mu.
 type audiences struct {
 	// uses counts the uses of views with an audience.
 	uses uint64
@@ -36,12 +37,15 @@ func (v *Views) Listed(view gateway.View) gateway.View {
 	return view
 }
 
-// rewritten returns the mounts, for a view with an audience as the workflows want them.
+// rewritten returns the mounts, for a view with an audience those that it may use, as the
+// workflows want them.
 func (v *Views) rewritten(view gateway.View) []catalog.Mount {
 	if view.Audience == "" {
 		return v.opt.Mounts
 	}
-	mounts := slices.Clone(v.opt.Mounts)
+	mounts := slices.DeleteFunc(slices.Clone(v.opt.Mounts), func(m catalog.Mount) bool {
+		return v.opt.MayUse != nil && !v.opt.MayUse(view.Audience, m.Source.Name())
+	})
 	for i := range mounts {
 		source := mounts[i].Source
 		mounts[i].Rewrite = func(tools []gateway.Tool) []gateway.Tool {
@@ -55,12 +59,10 @@ func (v *Views) rewritten(view gateway.View) []catalog.Mount {
 	return mounts
 }
 
-// use notes that an entry is used; it may be nil. Called with mu held.
+// use notes that an entry is used. Called with mu held.
 func (v *Views) use(e *entry) {
-	if e != nil {
-		v.uses++
-		e.used = v.uses
-	}
+	v.uses++
+	e.used = v.uses
 }
 
 // bound drops the least recently used view with an audience if there are too many.

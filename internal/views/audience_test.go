@@ -91,6 +91,29 @@ func TestAClientHasListsOfItsOwn(t *testing.T) {
 	}
 }
 
+// TestSourcesBeyondALimitAreNotThere: their names are unknown to a client that may not use
+// them, also when they list nothing.
+func TestSourcesBeyondALimitAreNotThere(t *testing.T) {
+	var limited string
+	v, a := editedHouse(config.Config{}, &editor{hidden: map[string][]string{"mine": {}}})
+	v.opt.MayUse = func(client, source string) bool { return client != limited || source == "kb" }
+	a.tools = nil
+	v.Refresh(gateway.KindTool, "a")
+	mine := gateway.View{Audience: "mine"}
+	alone := gateway.View{Audience: "mine", Servers: gateway.NewServerSet("a")}
+	said := func() string {
+		why, _ := v.Absent(mine, "a__read")
+		return fmt.Sprint(v.ServerNames(mine), why.String() != "", v.Has(alone), strings.Contains(v.Describe(mine).Instructions, "use a"))
+	}
+	if got := said(); got != "[a b kb] true true true" {
+		t.Errorf("without a limit: %s", got)
+	}
+	v.Rewrite(nil, func() { limited = "mine" })
+	if got := said(); got != "[kb] false false false" {
+		t.Errorf("with a limit: %s", got)
+	}
+}
+
 // TestOnlyTheClientsOfAChangedListAreTold, when a server or the workflows change.
 func TestOnlyTheClientsOfAChangedListAreTold(t *testing.T) {
 	e := &editor{hidden: map[string][]string{"mine": {"read"}}}

@@ -59,7 +59,10 @@ type Options struct {
 	// fail, Lists returns the tools that may be seen nevertheless, and the error.
 	HasLists func(client string) bool
 	Lists    func(view gateway.View, source gateway.Source, tools []gateway.Tool) ([]gateway.Tool, error)
-	Log      *slog.Logger
+	// MayUse reports whether a client with lists of its own may use a source. Its views
+	// are without the others, as if these were not there. Nil for all.
+	MayUse func(client, source string) bool
+	Log    *slog.Logger
 }
 
 // Views are the views of one configuration. They are safe for concurrent use.
@@ -141,12 +144,13 @@ func (v *Views) entry(view gateway.View) (*entry, bool) {
 		return v.whole, true
 	}
 	v.mu.Lock()
-	known, ok := v.others[view]
-	v.use(known)
-	v.mu.Unlock()
-	if ok {
+	defer v.mu.Unlock()
+	if known, ok := v.others[view]; ok {
+		v.use(known)
 		return known, true
 	}
+	// With the lock, so that Rewrite drops an entry whose mounts were selected by former
+	// workflows. Catalog makes the catalog later, without the lock.
 	mounts, ok := v.mounts(view)
 	if !ok {
 		return nil, false
@@ -155,11 +159,6 @@ func (v *Views) entry(view gateway.View) (*entry, bool) {
 		mounts = v.searched(view.Unsearched(), mounts)
 	}
 	fresh := v.newEntry(mounts)
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if other, ok := v.others[view]; ok {
-		return other, true
-	}
 	v.others[view] = fresh
 	v.use(fresh)
 	v.bound()
@@ -168,7 +167,7 @@ func (v *Views) entry(view gateway.View) (*entry, bool) {
 
 // Has reports whether there is such a view.
 func (v *Views) Has(view gateway.View) bool {
-	_, ok := v.entry(view.Shared())
+	_, ok := v.entry(view)
 	return ok
 }
 

@@ -20,6 +20,7 @@ import (
 	"genkan/internal/app"
 	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
+	"genkan/internal/web"
 )
 
 // house is a gateway on loopback.
@@ -160,9 +161,18 @@ func (r reply) want(t *testing.T, status int, has ...string) {
 	}
 }
 
+// needsPages skips a test in a build with the tag noui.
+func needsPages(t *testing.T) {
+	t.Helper()
+	if !web.Built {
+		t.Skip("this build has no web UI")
+	}
+}
+
 // link has genkan make a link, as the command line does, and returns its code.
 func (h *house) link() (address, code string) {
 	h.t.Helper()
+	needsPages(h.t)
 	got := h.tab().send(http.MethodPost, "/ui/link", "", "Authorization", "Bearer "+h.admin)
 	var made struct{ URL, ExpiresAt string }
 	if err := json.Unmarshal([]byte(got.body), &made); err != nil || got.status != 200 || made.ExpiresAt == "" {
@@ -187,6 +197,7 @@ func (h *house) signedIn() *tab {
 // The whole sign-in, as a conversation of a browser with genkan.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
+	needsPages(t)
 	h := openHouse(t, t.TempDir(), noServers+"lang: ja\n")
 	b := h.tab()
 
@@ -294,10 +305,38 @@ func TestSignInWithAToken(t *testing.T) {
 	ann.fetch(http.MethodGet, "/v1/tools", "").want(t, 401)
 	ann.fetch(http.MethodGet, "/ui/session", "").want(t, 200, `"signedIn":false`)
 
-	for _, body := range []string{"", "{}", "[]", `{"code":"","token":""}`, `{"code":"a","token":"b"}`, `{"code":1}`, `{"token":"` + strings.Repeat("x", 5000) + `"}`} {
+	good := `"token":"` + h.admin + `"`
+	for _, body := range []string{
+		"", "{}", "[]", "null", `{"code":"","token":""}`, `{"code":"a","token":"b"}`, `{"code":1}`,
+		`{` + good + `,` + good + `}`, `{` + good + `,"Token":"x"}`, `{"TOKEN":"` + h.admin + `"}`, `{` + good + `,"more":1}`, `{` + good + `} {}`,
+	} {
 		h.tab().fetch(http.MethodPost, "/ui/session", body).want(t, 400, "genkan ui")
 	}
+	h.tab().fetch(http.MethodPost, "/ui/session", `{"token":"`+strings.Repeat("x", 5000)+`"}`).want(t, 400, "this is too long to be a token")
 	h.tab().fetch(http.MethodPut, "/ui/session", "{}").want(t, 405)
+}
+
+// Sign-ins of a client count against its rate limit.
+func TestSignInsAreLimited(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, t.TempDir(), noServers+"rateLimit: {max: 3, timeWindow: 1h}\n")
+	b := h.signedIn()
+	var made struct{ Token string }
+	if err := json.Unmarshal([]byte(b.fetch(http.MethodPost, "/v1/tokens", `{"name":"ann"}`).body), &made); err != nil || made.Token == "" {
+		t.Fatal(err)
+	}
+	for range 3 {
+		h.tab().fetch(http.MethodPost, "/ui/session", `{"token":"`+made.Token+`"}`).want(t, 200)
+	}
+	got := h.tab().fetch(http.MethodPost, "/ui/session", `{"token":"`+made.Token+`"}`)
+	got.want(t, 429, "RATE_LIMIT_EXCEEDED")
+	if got.header.Get("Retry-After") == "" || got.header.Get("Set-Cookie") != "" {
+		t.Errorf("%v", got.header)
+	}
+	if !strings.Contains(h.log.String(), "rate_limit_exceeded") {
+		t.Error("the refusal is not in the log")
+	}
+	b.fetch(http.MethodGet, "/v1/tokens", "").want(t, 200)
 }
 
 // A restart signs nobody out, also not onto another port; another data directory knows
@@ -570,6 +609,7 @@ func TestReadingChangesNothing(t *testing.T) {
 // Behind a proxy that strips a prefix and rewrites the Host, with TLS before it.
 func TestBehindAProxy(t *testing.T) {
 	t.Parallel()
+	needsPages(t)
 	h := openHouse(t, t.TempDir(), noServers+"allowedHosts: [tools.example]\n")
 	target, err := url.Parse(h.base)
 	if err != nil {

@@ -23,7 +23,8 @@ type PortOptions struct {
 	// ShutDown closes a server when the process ends. Requests under way may finish.
 	ShutDown func(*http.Server)
 	Log      *slog.Logger
-	// Linger is how long the port stays open without requests; zero means a minute. A
+	// Linger is how long the port stays open without requests that were admitted (see
+	// Admitted); zero means a minute. A
 	// page holds a stream of events open, so that is after the last page was closed. A
 	// page that is reloaded finds the port still open.
 	Linger time.Duration
@@ -40,7 +41,7 @@ type Port struct {
 	// address is the host:port. It stays when the port closes, so that a browser finds
 	// again what it stored for it.
 	address string
-	// requests is the number of requests under way.
+	// requests is the number of admitted requests under way.
 	requests int
 	idle     *time.Timer
 	ended    bool
@@ -104,31 +105,51 @@ func (p *Port) open(ctx context.Context) error {
 	return nil
 }
 
-// count counts the requests under way.
+// admittedKey is the key of a request's context for the function that counts the request.
+type admittedKey struct{}
+
+// Admitted notes that the sender of a request is known. A Port stays open for such
+// requests only: anybody can send others.
+func Admitted(r *http.Request) {
+	if count, ok := r.Context().Value(admittedKey{}).(func()); ok {
+		count()
+	}
+}
+
+// count counts the admitted requests under way.
 func (p *Port) count(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.mu.Lock()
-		p.requests++
-		p.mu.Unlock()
+		counted := false
+		count := func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if !counted {
+				counted = true
+				p.requests++
+			}
+		}
 		defer func() {
 			p.mu.Lock()
 			defer p.mu.Unlock()
+			if !counted {
+				return
+			}
 			p.requests--
 			if p.requests == 0 {
 				p.idle.Reset(p.patience())
 			}
 		}()
-		h.ServeHTTP(w, r)
+		h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), admittedKey{}, count)))
 	})
 }
 
-// patience returns how long the port stays open without requests from now on. A link
+// patience returns how long the port stays open without admitted requests from now on. A link
 // that was not used must work as long as it says.
 func (p *Port) patience() time.Duration {
 	return max(p.opt.Linger, time.Until(p.opt.Codes.CodesUntil()))
 }
 
-// closeIfIdle closes the port if no request is under way.
+// closeIfIdle closes the port if no admitted request is under way.
 func (p *Port) closeIfIdle() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -25,6 +25,10 @@ func newPort(t *testing.T, codes *testCodes, linger time.Duration) *Port {
 	p := NewPort(PortOptions{
 		Server: func() *http.Server {
 			return &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/v1/events" {
+					Admitted(r)
+					Admitted(r) // counts once
+				}
 				w.WriteHeader(http.StatusOK)
 				_ = http.NewResponseController(w).Flush()
 				<-r.Context().Done()
@@ -47,11 +51,17 @@ func (p *Port) origin(t *testing.T) string {
 	return origin
 }
 
-// openPage sends a request, which ends when the page is closed.
+// openPage sends an admitted request, which ends when the page is closed.
 func openPage(t *testing.T, origin string) (closePage func()) {
 	t.Helper()
+	return begin(t, origin+"/v1/events")
+}
+
+// begin sends a request, which ends when the returned function is called.
+func begin(t *testing.T, address string) (end func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+"/v1/events", http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +108,27 @@ func TestAPortIsOpenWhileAPageIs(t *testing.T) {
 	p.Close()
 	if _, _, err := p.Link(t.Context()); p.IsOpen() || gateway.AsError(err).Code != gateway.CodeUnavailable {
 		t.Errorf("a port that was closed for good was opened: %v", err)
+	}
+}
+
+// Requests of strangers do not keep the port open, neither while they are under way nor
+// afterwards.
+func TestStrangersDoNotKeepThePortOpen(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, &testCodes{}, time.Hour)
+	origin := p.origin(t)
+	p.idle.Stop()
+	end := begin(t, origin+"/v1/tools")
+	if n := p.underWay(); n != 0 {
+		t.Errorf("%d requests of strangers count", n)
+	}
+	end()
+	if p.closeIfIdle(); p.IsOpen() {
+		t.Fatal("a stranger keeps the port open")
+	}
+	p.serving.Wait()
+	if p.idle.Stop() {
+		t.Error("a stranger has started the timer again")
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -70,8 +71,11 @@ func (u *UI) whoIs(w http.ResponseWriter, r *http.Request) {
 		u.failWith(w, err)
 		return
 	}
-	if err == nil && u.opt.Opened != nil {
-		u.opt.Opened()
+	if err == nil {
+		Admitted(r)
+		if u.opt.Opened != nil {
+			u.opt.Opened()
+		}
 	}
 	u.tell(w, id, err == nil)
 }
@@ -116,12 +120,17 @@ func (u *UI) signIn(w http.ResponseWriter, r *http.Request) {
 		id, secret, err = u.opt.Sessions.SignIn(r.Context(), in.Token)
 	}
 	if err != nil {
-		if gateway.AsError(err).Code == gateway.CodeUnauthenticated {
+		switch gateway.AsError(err).Code {
+		case gateway.CodeUnauthenticated:
 			u.refused(r, http.StatusUnauthorized, "wrong_token")
+		case gateway.CodeLimited:
+			u.refused(r, http.StatusTooManyRequests, "rate_limit_exceeded")
+		default: // the recorder notes refusals only
 		}
 		u.failWith(w, err)
 		return
 	}
+	Admitted(r)
 	if former, ok := u.opt.Session(r); ok {
 		_ = u.opt.Sessions.End(r.Context(), former) // the browser forgets it in any case
 	}
@@ -145,14 +154,31 @@ func readSignIn(w http.ResponseWriter, r *http.Request) (signIn, error) {
 	_ = control.SetReadDeadline(time.Now().Add(writeTime))
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxCredential+1))
-	if err == nil && len(raw) <= maxCredential {
-		err = json.Unmarshal(raw, &in)
+	if len(raw) > maxCredential {
+		return in, gateway.Errorf(gateway.CodeInvalid, "this is too long to be a token of genkan; copy the token again")
 	}
-	if err != nil || len(raw) > maxCredential || (in.Code == "") == (in.Token == "") {
+	if err == nil {
+		err = decodeSignIn(raw, &in)
+	}
+	if err != nil || (in.Code == "") == (in.Token == "") {
 		return in, gateway.Errorf(gateway.CodeInvalid, `send {"code": "…"} with the code of a link that "genkan ui" makes, or {"token": "…"} with a token`)
 	}
 	in.Token = strings.TrimSpace(in.Token) // people paste line ends, too
 	return in, nil
+}
+
+// decodeSignIn decodes the body of a sign-in as strictly as the REST API decodes bodies:
+// one object that has only the fields of signIn, each once.
+func decodeSignIn(raw []byte, in *signIn) error {
+	if err := json.Unmarshal(raw, in); err != nil {
+		return err
+	}
+	if err := jsonrpc.CheckObject(raw, "code", "token"); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(in)
 }
 
 // signOut ends the session of the browser.
@@ -181,7 +207,7 @@ func (u *UI) link(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if !id.Admin {
 		u.refused(r, http.StatusForbidden, "admin_only")
-		u.failWith(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))
+		u.failWith(w, gateway.Errorf(gateway.CodeDenied, "only an administrator may do this"))
 		return
 	}
 	address, until, err := u.opt.Link(r.Context())

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -20,12 +21,19 @@ type Approval struct {
 	Message        string
 	// Call is the RequestID of the call.
 	Call, Client, Server, Tool string
-	// Hash is that of the call's name and arguments, and Arguments are those without
+	// Hash is that of the call's name and arguments.
+	Hash string
+	// Arguments are those of the call without the secrets that genkan holds, with long
+	// strings cut. NotShown is how many bytes they lack, and Masked is set if they lack
 	// secrets.
-	Hash, Arguments  string
+	Arguments        string
+	NotShown         int
+	Masked           bool
 	Asked, ExpiresAt time.Time
-	// InClient is set if the client asks its own person, who alone can decide.
+	// InClient is set if the client asks its own person, too. The first answer counts.
 	InClient bool
+	// Left is set if the caller has disconnected and its call goes on all the same.
+	Left bool
 	// Code opens the page of this approval to whoever has it. It ends with the approval.
 	Code string
 	// Told says whether somebody was told of it, and Problem why that failed.
@@ -46,7 +54,8 @@ const (
 // Desk keeps the approvals that are pending. A decision, a timeout or the end of the
 // call ends each. It is safe for concurrent use.
 type Desk struct {
-	opt DeskOptions
+	opt    DeskOptions
+	shares *gateway.Shares
 
 	mu      sync.Mutex
 	pending map[string]*asked
@@ -54,11 +63,12 @@ type Desk struct {
 
 // DeskOptions configure a Desk. All may be zero.
 type DeskOptions struct {
-	// Redact takes secrets out of arguments.
+	// Redact takes the secrets that genkan holds out of arguments. What only looks like a
+	// secret must stay, or a call could hide from the person what it does.
 	Redact func(arguments []byte) []byte
 	// Translate returns a text in the language of forms; nil means English.
 	Translate func(gateway.Text) string
-	// Most is how many approvals may be pending: 100.
+	// Most is how many approvals may be pending: 100. Clients share them.
 	Most int
 	// Opened and Closed are called when an approval begins and ends. They do not block.
 	// A nil decision means that nobody decided in time, or, before ExpiresAt, that the
@@ -69,70 +79,89 @@ type DeskOptions struct {
 
 type asked struct {
 	Approval
+	arguments []byte // the whole
+	// call is a copy of the call that waits, peer the way back to its client, and refused
+	// gets the error that ends it.
+	call    *gateway.Call
+	peer    gateway.Peer
+	refused chan error
 	decided chan Decision
+}
+
+// left reports whether the caller has disconnected. Called without mu.
+func (a *asked) left() bool {
+	peer, ok := a.peer.(gateway.Leaver)
+	return ok && peer.Left()
 }
 
 // mostPending is how many approvals may be pending unless the options say otherwise.
 const mostPending = 100
 
-// longestArguments is how much of the arguments a person is shown, in bytes.
-const longestArguments = 16 << 10
+// waitForPeople is after what time a client may call again that has too many calls that
+// wait for people.
+const waitForPeople = time.Minute
 
 // NewDesk makes a Desk.
 func NewDesk(opt DeskOptions) *Desk {
 	opt.Most = cmp.Or(opt.Most, mostPending)
-	return &Desk{opt: opt, pending: map[string]*asked{}}
+	return &Desk{opt: opt, shares: gateway.NewShares(int64(opt.Most)), pending: map[string]*asked{}}
 }
 
-// Ask waits until a person decides or ctx ends. A client that can ask its own person does
-// so. Otherwise somebody who looks at the pending approvals decides.
+// Ask waits until a person decides or ctx ends. Whoever looks at the pending approvals
+// can decide. A client that may ask its own person does so, too, and the first answer
+// counts.
 func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
-	if canAskPerson(q.Call) {
-		return d.askClient(ctx, q)
+	a, err := d.newApproval(q)
+	if err != nil {
+		return Decision{}, err
 	}
-	a := d.newApproval(q)
-	d.mu.Lock()
-	if len(d.pending) >= d.opt.Most {
-		d.mu.Unlock()
-		return Decision{}, gateway.Errorf(gateway.CodeLimited, "%d calls wait for a person already; `genkan approvals` lists them", d.opt.Most)
-	}
-	d.open(a)
-	var decision *Decision
-	select {
-	case made := <-a.decided:
-		decision = &made
-	case <-ctx.Done():
-		if !d.remove(a.ID) { // it was decided at this moment
-			made := <-a.decided
-			decision = &made
+	form := d.form(q, &a.Approval)
+	a.InClient = form != nil
+	if !d.shares.Take(a.Client, 1) {
+		return Decision{}, &denial{
+			reason: gateway.Textf("too many calls of this client wait for a person already; tell the user, and try again when somebody has decided about them"), again: waitForPeople,
 		}
 	}
-	d.close(ctx, a, decision)
-	if decision == nil {
-		return Decision{}, context.Cause(ctx)
-	}
-	return *decision, nil
-}
-
-// askClient has the client ask its person. The approval is listed meanwhile, so that
-// others see why the call waits.
-func (d *Desk) askClient(ctx context.Context, q Question) (Decision, error) {
-	a := d.newApproval(q)
-	a.InClient = true
-	d.mu.Lock()
+	defer d.shares.Give(a.Client, 1)
 	d.open(a)
-	decision, err := d.askPerson(ctx, q)
-	d.remove(a.ID)
-	if err != nil {
+	answered, stop := askClient(ctx, q.Call, form)
+	defer stop()
+	var end ending
+	select {
+	case end.Decision = <-a.decided:
+		d.close(ctx, a, &end.Decision)
+		return end.Decision, nil
+	case end.err = <-a.refused:
 		d.close(ctx, a, nil)
-	} else {
-		d.close(ctx, a, &decision)
+		return Decision{}, end.err
+	case end = <-answered:
+	case <-ctx.Done():
+		end.err = context.Cause(ctx)
 	}
-	return decision, err
+	if !d.remove(a.ID) { // it was decided or refused at this moment
+		end = ending{}
+		select {
+		case end.Decision = <-a.decided:
+		case end.err = <-a.refused:
+		}
+	}
+	if end.err != nil {
+		d.close(ctx, a, nil)
+		return Decision{}, end.err
+	}
+	d.close(ctx, a, &end.Decision)
+	return end.Decision, nil
 }
 
-// open lists an approval. Called with mu held, which it releases.
+// ending is how an approval ended: with a decision, or with an error.
+type ending struct {
+	Decision
+	err error
+}
+
+// open lists an approval.
 func (d *Desk) open(a *asked) {
+	d.mu.Lock()
 	d.pending[a.ID] = a
 	opened := a.Approval
 	d.mu.Unlock()
@@ -151,31 +180,41 @@ func (d *Desk) close(ctx context.Context, a *asked, decision *Decision) {
 	}
 }
 
-// newApproval returns what is shown of a question.
-func (d *Desk) newApproval(q Question) *asked {
+// newApproval returns what is shown of a question. It returns an error if the arguments
+// cannot be shown to a person.
+func (d *Desk) newApproval(q Question) (*asked, error) {
 	now := time.Now()
-	a := &asked{decided: make(chan Decision, 1), Approval: Approval{
+	a := &asked{decided: make(chan Decision, 1), refused: make(chan error, 1), arguments: q.Arguments, call: callCopy(q.Call), peer: q.Call.Peer, Approval: Approval{
 		ID: rand.Text(), Code: rand.Text(), Workflow: q.Workflow, Node: q.Node, Message: q.Message, Hash: q.Hash,
 		Call: q.Call.RequestID, Client: q.Call.Identity.ClientID, Asked: now, ExpiresAt: now.Add(q.Timeout),
 	}}
+	a.call.Parent = q.Call.Parent
 	if t := q.Call.Tool; t != nil {
 		a.Server, a.Tool = t.Source.Name(), t.Exposed
 	}
-	a.Arguments = d.shownArguments(q, longestArguments)
-	return a
+	if !d.show(&a.Approval, q.Arguments) {
+		return nil, &denial{reason: gateway.Textf("the arguments have too many parts to be shown to a person; make several calls with fewer")}
+	}
+	return a, nil
 }
 
-// shownArguments returns the arguments of a call without secrets, at most so many bytes.
-func (d *Desk) shownArguments(q Question, most int) string {
-	arguments := q.Arguments
-	if d.opt.Redact != nil {
-		arguments = d.opt.Redact(arguments)
+// Get returns a pending approval with its whole arguments, without the secrets that genkan
+// holds.
+func (d *Desk) Get(id string) (Approval, error) {
+	d.mu.Lock()
+	found := d.pending[id]
+	if found == nil {
+		d.mu.Unlock()
+		return Approval{}, notPending(id)
 	}
-	text, cut := gateway.Cut(string(arguments), most)
-	if cut > 0 {
-		text += "…"
-	}
-	return text
+	a := found.Approval
+	d.mu.Unlock()
+	a.Arguments, a.NotShown, a.Left = string(d.redact(found.arguments)), 0, found.left()
+	return a, nil
+}
+
+func notPending(id string) error {
+	return gateway.Errorf(gateway.CodeNotFound, "no approval %q is pending: it was decided, it expired, or its call was canceled. `genkan approvals` lists those that are", gateway.Short(id))
 }
 
 // remove reports whether the approval was still pending.
@@ -187,13 +226,30 @@ func (d *Desk) remove(id string) bool {
 	return found
 }
 
+// Recheck ends the pending approvals whose calls may not be made any more. recheck returns
+// why; it may block.
+func (d *Desk) Recheck(recheck func(call *gateway.Call) error) {
+	d.mu.Lock()
+	all := slices.Collect(maps.Values(d.pending))
+	d.mu.Unlock()
+	for _, a := range all {
+		if err := recheck(a.call); err != nil && d.remove(a.ID) {
+			a.refused <- &denial{reason: gateway.Textf("its caller may not make it any more: %s", gateway.AsError(err))}
+		}
+	}
+}
+
 // List returns the pending approvals, the oldest first.
 func (d *Desk) List() []Approval {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	all := []Approval{}
-	for _, a := range d.pending {
-		all = append(all, a.Approval)
+	pending := slices.Collect(maps.Values(d.pending))
+	all := make([]Approval, len(pending))
+	for i, a := range pending {
+		all[i] = a.Approval
+	}
+	d.mu.Unlock()
+	for i, a := range pending {
+		all[i].Left = a.left()
 	}
 	slices.SortFunc(all, func(a, b Approval) int { return cmp.Or(a.Asked.Compare(b.Asked), cmp.Compare(a.ID, b.ID)) })
 	return all
@@ -231,22 +287,19 @@ func (d *Desk) DecideByCode(ctx context.Context, code, hash, who string, approve
 	case a.Hash != hash:
 		return gateway.Errorf(gateway.CodeConflict, "this decision is about another call than the one that waits; open the link again")
 	}
-	return d.Decide(ctx, a.ID, who, approve)
+	return d.Decide(ctx, a.ID, Decision{Granted: approve, By: who})
 }
 
 // Decide decides a pending approval.
-func (d *Desk) Decide(_ context.Context, id, who string, approve bool) error {
+func (d *Desk) Decide(_ context.Context, id string, decision Decision) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	a, found := d.pending[id]
 	if !found {
-		return gateway.Errorf(gateway.CodeNotFound, "no approval %q is pending: it was decided, it expired, or its call was canceled. `genkan approvals` lists those that are", gateway.Short(id))
-	}
-	if a.InClient {
-		return gateway.Errorf(gateway.CodeConflict, "client %s asks its own person about this call, who alone can decide; look at the client", a.Client)
+		return notPending(id)
 	}
 	delete(d.pending, id)
-	a.decided <- Decision{Granted: approve, By: who}
+	a.decided <- decision
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"regexp/syntax"
+	"slices"
 	"strings"
 	"sync"
 
@@ -37,8 +39,15 @@ var environment = sync.OnceValues(func() (*cel.Env, error) { //nolint:gochecknog
 	)
 })
 
-// compileExpression compiles a CEL expression.
-func (b *Builder) compileExpression(source string) *expression {
+// noConditions are the types that are never true or false.
+var noConditions = []types.Kind{
+	types.BytesKind, types.DoubleKind, types.DurationKind, types.IntKind, types.ListKind, types.MapKind,
+	types.NullTypeKind, types.StringKind, types.TimestampKind, types.TypeKind, types.UintKind,
+}
+
+// compileExpression compiles a CEL expression, which is a condition if it must be true or
+// false.
+func (b *Builder) compileExpression(source string, condition bool) *expression {
 	env, err := environment()
 	if err != nil {
 		b.Problem("%s", err.Error())
@@ -47,8 +56,16 @@ func (b *Builder) compileExpression(source string) *expression {
 	ast, issues := env.Compile(source)
 	if issues.Err() != nil {
 		for _, e := range issues.Errors() {
-			b.problemAt(e.Location.Line(), e.Location.Column()+1, "%s", celText(e.Message))
+			text := celText(e.Message)
+			b.problemAt(e.Location.Line(), e.Location.Column()+1, "%s", text)
+			if strings.HasPrefix(text.Format, "syntax error") {
+				break // others come of it
+			}
 		}
+		return nil
+	}
+	if kind := ast.OutputType().Kind(); condition && !b.env.running() && slices.Contains(noConditions, kind) {
+		b.problemAt(1, 1, "the expression gives a value of type %s and must give true or false", ast.OutputType().String())
 		return nil
 	}
 	program, err := env.Program(ast, cel.CostLimit(costLimit), cel.InterruptCheckFrequency(checkEvery))
@@ -67,7 +84,7 @@ func (e *expression) holds(ctx context.Context, r *Run) (bool, error) {
 	}
 	is, ok := value.(types.Bool)
 	if !ok {
-		return false, gateway.Errorf(gateway.CodeInvalid, "the expression gives a %s and must give true or false", value.Type().TypeName())
+		return false, gateway.Errorf(gateway.CodeInvalid, "the expression gives a value of type %s and must give true or false", value.Type().TypeName())
 	}
 	return bool(is), nil
 }
@@ -109,6 +126,8 @@ var (
 	celType       = regexp.MustCompile(`^expected type '(.+)' but found '(.+)'$`)
 	celUnexpected = regexp.MustCompile(`^Syntax error: (?:mismatched input|extraneous input|token recognition error at:) '(.*?)\s*'(?: expecting .*)?$`)
 	celMissing    = regexp.MustCompile(`^Syntax error: missing '(.+)' at '.*'$`)
+	celConversion = regexp.MustCompile(`^type conversion error from '(.+)' to '(.+)'$`)
+	celRegexp     = regexp.MustCompile("^error parsing regexp: (.+): `(.*)`$")
 	celNoKey      = regexp.MustCompile(`^no such key: (.+)$`)
 )
 
@@ -120,7 +139,7 @@ func celText(message string) gateway.Text {
 		return gateway.Textf("there is no variable or function %s; an expression sees request, response, metadata, vars and args", m[1])
 	}
 	if m := of(celOverload); m != nil {
-		return gateway.Textf("%s cannot be used with values of the types %s", strings.Trim(m[1], "_@"), m[2])
+		return gateway.Textf("%s cannot be used with values of the types %s", strings.Trim(m[1], "_@"), strings.TrimSuffix(strings.TrimPrefix(m[2], "("), ")"))
 	}
 	if m := of(celType); m != nil {
 		return gateway.Textf("a value of type %s is needed here, and this is of type %s", m[1], m[2])
@@ -134,6 +153,12 @@ func celText(message string) gateway.Text {
 	if m := of(celMissing); m != nil {
 		return gateway.Textf("syntax error: %s is missing", m[1])
 	}
+	if m := of(celConversion); m != nil {
+		return gateway.Textf("type conversion error from '%s' to '%s'", m[1], m[2])
+	}
+	if m := of(celRegexp); m != nil {
+		return gateway.Textf("error parsing regexp: %s: `%s`", regexpText(m[1]), m[2])
+	}
 	if m := of(celNoKey); m != nil {
 		return gateway.Textf("no such key: %s", m[1])
 	}
@@ -144,6 +169,24 @@ func celText(message string) gateway.Text {
 		return gateway.Textf("syntax error: %s", rest)
 	}
 	return gateway.Textf("%s", message)
+}
+
+// regexpText is what package regexp says is wrong with an expression.
+func regexpText(said string) gateway.Text {
+	switch syntax.ErrorCode(said) {
+	case syntax.ErrMissingBracket:
+		return gateway.Textf("missing closing ]")
+	case syntax.ErrMissingParen:
+		return gateway.Textf("missing closing )")
+	case syntax.ErrUnexpectedParen:
+		return gateway.Textf("unexpected )")
+	case syntax.ErrMissingRepeatArgument:
+		return gateway.Textf("missing argument to repetition operator")
+	case syntax.ErrInvalidPerlOp:
+		return gateway.Textf("invalid or unsupported Perl syntax")
+	default:
+		return gateway.Textf("%s", said)
+	}
 }
 
 // toCEL decodes JSON. Whole numbers stay exact.

@@ -12,9 +12,9 @@ func TestMessagesOfCEL(t *testing.T) {
 	for source, want := range map[string]string{
 		"foo":                      "there is no variable or function foo" + seen,
 		"args.foo(1)":              "there is no variable or function foo" + seen,
-		"1 + 'a'":                  "+ cannot be used with values of the types (int, string)",
-		"'a' in 1":                 "in cannot be used with values of the types (string, int)",
-		"size(1)":                  "size cannot be used with values of the types (int)",
+		"1 + 'a'":                  "+ cannot be used with values of the types int, string",
+		"'a' in 1":                 "in cannot be used with values of the types string, int",
+		"size(1)":                  "size cannot be used with values of the types int",
 		"true && 1":                "a value of type bool is needed here, and this is of type int",
 		"args.x ==":                "syntax error: the expression ends too early",
 		"args.x == 1 or args.y":    "syntax error: or is not expected here",
@@ -32,7 +32,7 @@ func TestMessagesOfCEL(t *testing.T) {
 			t.Errorf("%s: %q, want %q", source, got, want)
 		}
 	}
-	for _, said := range []string{"no such key: sql", "no such overload", "division by zero"} {
+	for _, said := range []string{"no such key: sql", "no such overload", "division by zero", "type conversion error from 'string' to 'int'", "error parsing regexp: missing closing ]: `[a`", "error parsing regexp: invalid escape sequence: `\\q`"} {
 		if got := celText(said).String(); got != said {
 			t.Errorf("%q became %q", said, got)
 		}

@@ -88,19 +88,22 @@ func (b *Builder) settings() {
 		name  string
 		value int
 	}{
-		{"totalMs", l.TotalMs},
-		{"hookMs", l.HookMs},
-		{"hookMemMB", l.HookMemMB},
-		{"payloadKB", l.PayloadKB},
-		{"depth", l.Depth},
-		{"logKB", l.LogKB},
-		{"detachedMax", l.DetachedMax},
-		{"ttlS", d.State.TTLS},
-		{"maxKB", d.State.MaxKB},
+		{"limits.totalMs", l.TotalMs},
+		{"limits.hookMs", l.HookMs},
+		{"limits.hookMemMB", l.HookMemMB},
+		{"limits.payloadKB", l.PayloadKB},
+		{"limits.depth", l.Depth},
+		{"limits.logKB", l.LogKB},
+		{"limits.detachedMax", l.DetachedMax},
+		{"state.ttlS", d.State.TTLS},
+		{"state.maxKB", d.State.MaxKB},
 	} {
 		if limit.value < 0 {
-			b.Problem("%s is negative", limit.name)
+			b.Problem("%s is negative", settingName(limit.name))
 		}
+	}
+	if d.State.MaxKB > mostStateKB && !b.env.running() {
+		b.Problem("%s is %d, and %d is the most that it may be", settingName("state.maxKB"), d.State.MaxKB, mostStateKB)
 	}
 }
 

@@ -192,26 +192,31 @@ func (e *Edge) handle() string {
 	return *e.SourceHandle
 }
 
-var errNotUTF8 = errors.New("it is not UTF-8")
-
 // Parse reads a definition. It refuses only what is no definition at all: Validate
 // tells whether it can be enabled.
 func Parse(raw []byte) (*Definition, error) {
-	if len(raw) > largestDefinition {
+	if len(raw)-len(jsonrpc.Lookup(raw, testsKey)) > largestDefinition {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "the workflow is larger than %d MB, which is the largest that can be kept", largestDefinition/megabyte)
 	}
 	d := &Definition{}
 	err := json.Unmarshal(raw, d)
-	if err == nil && !utf8.Valid(raw) {
-		err = errNotUTF8
-	}
 	if json.Valid(raw) && isN8n(raw) {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "this is a workflow of n8n, not of genkan. Import it in n8n; if that is connected to genkan, its tools run it")
 	}
-	if err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "this is not a workflow: %s. A workflow is a JSON object with id, name, workflowType, nodes and edges", Values: []any{unreadable(raw, err)}}
+	var why any
+	switch wrong := wrongField(raw, err); {
+	case !utf8.Valid(raw):
+		why = gateway.Textf("it is not a text file in UTF-8")
+	case err == nil:
+		return d, nil
+	case wrong != nil && (jsonrpc.Lookup(raw, "nodes") != nil || jsonrpc.Lookup(raw, "workflowType") != nil):
+		return nil, gateway.InvalidInput([]gateway.Problem{*wrong}, 1)
+	case wrong != nil:
+		why = wrong.Text
+	default:
+		why = unreadable(raw, err)
 	}
-	return d, nil
+	return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "this is not a workflow: %s. A workflow is a JSON object with id, name, workflowType, nodes and edges", Values: []any{why}}
 }
 
 // isN8n reports whether a JSON value is a workflow of n8n, which has nodes like those here
@@ -234,15 +239,41 @@ func unreadable(raw []byte, err error) any {
 			return gateway.Textf("it is %s", gateway.TypeName(is))
 		}
 	}
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) && kind.Field != "" {
-		value, _, _ := strings.Cut(kind.Value, " ") // of a number, the number follows
-		if value == "bool" {
-			value = "boolean"
-		}
-		return gateway.Textf("%s cannot be or contain %s", kind.Field, gateway.TypeName(value))
-	}
 	return err
+}
+
+// wrongField is the problem of a definition with a field of another type; nil if err is about
+// none.
+func wrongField(raw []byte, err error) *gateway.Problem {
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &kind) || kind.Field == "" {
+		return nil
+	}
+	is, _, _ := strings.Cut(kind.Value, " ") // of a number, the number follows
+	if is == "bool" {
+		is = "boolean"
+	}
+	path := strings.Split(kind.Field, ".")
+	want := jsonTypes[kind.Type.Kind()]
+	p := gateway.WrongType(path, []string{want}, gateway.TypeName(is))
+	value := raw
+	for _, name := range path {
+		if bytes.HasPrefix(value, []byte("[")) { // the path does not say which entry
+			p.Pointer = ""
+			return &p
+		}
+		value = jsonrpc.Lookup(value, name)
+	}
+	if len(value) > 0 && strings.ContainsRune("[{", rune(value[0])) && jsonrpc.TypeOf(value) != is {
+		p.Text = gateway.Textf("each entry of %s must be %s", p.Field, gateway.TypeName(want))
+	}
+	return &p
+}
+
+// jsonTypes are the types of JSON Schema of what definitions are made of.
+var jsonTypes = map[reflect.Kind]string{
+	reflect.Map: "object", reflect.Struct: "object", reflect.Slice: "array", reflect.String: "string",
+	reflect.Bool: "boolean", reflect.Int: "integer", reflect.Float64: "number",
 }
 
 // UnmarshalJSON reads a definition and keeps unknown keys.
@@ -334,7 +365,7 @@ func unknownKey(part string, rest members, t reflect.Type) error {
 	if len(rest) == 0 {
 		return nil
 	}
-	return gateway.Errorf(gateway.CodeInvalid, "%s has no key %q; its keys are %s", part, gateway.Short(rest[0].key), gateway.Names(keysOf(t)))
+	return gateway.Errorf(gateway.CodeInvalid, "%s has no key %q; its keys are %s", settingName(part), gateway.Short(rest[0].key), gateway.Names(keysOf(t)))
 }
 
 // members are the unknown keys of an object with their values, in their order.

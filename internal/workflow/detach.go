@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"context"
-	"encoding/json"
 	"maps"
 	"sync"
 	"time"
@@ -118,9 +117,9 @@ func (r *Run) detachAll(s *step, way string) {
 func (r *Run) detach(s *step) {
 	d := &Run{
 		engine: r.engine, workflow: r.workflow, calling: callCopy(r.calling), chain: &chain{},
-		response: r.response, vars: maps.Clone(r.vars), kept: map[string]json.RawMessage{},
+		response: r.response, vars: maps.Clone(r.vars),
 		detached: true, called: r.called, began: time.Now(),
-		trace: Trace{Workflow: r.trace.Workflow, Version: r.trace.Version, Mode: r.trace.Mode, Call: r.trace.Call, Client: r.trace.Client, Detached: true},
+		trace: Trace{Workflow: r.trace.Workflow, Version: r.trace.Version, Mode: r.trace.Mode, Call: r.trace.Call, Client: r.trace.Client, Tool: r.trace.Tool, Detached: true},
 	}
 	d.draft.Params = r.draft.Params
 	d.at = s

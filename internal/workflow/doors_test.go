@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,10 +56,10 @@ func TestDesk(t *testing.T) {
 			if one.Workflow != "w" || one.Client != "anna" || one.Tool != "github__merge" || one.Server != "github" || one.ExpiresAt.Sub(one.Asked) != time.Minute {
 				t.Errorf("%+v", one)
 			}
-			if err := d.Decide(t.Context(), one.ID, "boss", granted); err != nil {
+			if err := d.Decide(t.Context(), one.ID, Decision{Granted: granted, By: "boss"}); err != nil {
 				t.Error(err)
 			}
-			wantError(t, d.Decide(t.Context(), one.ID, "boss", !granted), gateway.CodeNotFound, "is pending: it was decided")
+			wantError(t, d.Decide(t.Context(), one.ID, Decision{Granted: !granted, By: "boss"}), gateway.CodeNotFound, "is pending: it was decided")
 			if got := <-done; got.err != nil || got.decision.Granted != granted || got.decision.By != "boss" {
 				t.Errorf("%+v", got)
 			}
@@ -76,23 +77,46 @@ func TestDesk(t *testing.T) {
 	})
 }
 
-// No more than so many calls wait for people.
+// No more than so many calls wait for people, and one client leaves some of them to others.
 func TestAFullDesk(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, Options{})
 	synctest.Test(t, func(t *testing.T) {
-		d := NewDesk(DeskOptions{Most: 2})
+		d := NewDesk(DeskOptions{})
 		ctx, cancel := context.WithCancel(t.Context())
-		for range 2 {
-			go func() { _, _ = d.Ask(ctx, question(b, time.Hour)) }()
+		fill := func(client string) (refused error) {
+			for n := range 200 {
+				errs := make(chan error, 1)
+				go func() {
+					q := question(b, time.Hour)
+					q.Call.Identity.ClientID = client
+					_, err := d.Ask(ctx, q)
+					errs <- err
+				}()
+				synctest.Wait()
+				select {
+				case err := <-errs:
+					if n == 0 {
+						t.Errorf("nothing is left for %s", client)
+					}
+					return err
+				default:
+				}
+			}
+			return nil
 		}
-		synctest.Wait()
-		_, err := d.Ask(ctx, question(b, time.Hour))
-		wantError(t, err, gateway.CodeLimited, "2 calls wait for a person already")
+		for _, client := range []string{"anna", "bert", "carl"} {
+			if err := fill(client); !isDenial(err) || !strings.Contains(err.Error(), "too many calls of this client wait for a person already") {
+				t.Errorf("%s: %v", client, err)
+			}
+		}
+		if n := len(d.List()); n > mostPending {
+			t.Errorf("%d wait", n)
+		}
 		cancel()
 		synctest.Wait()
-		if len(d.List()) != 0 {
-			t.Errorf("%v", d.List())
+		if len(d.List()) != 0 || d.shares.Used() != 0 {
+			t.Errorf("%v, %d are counted", d.List(), d.shares.Used())
 		}
 	})
 }
@@ -121,6 +145,43 @@ func TestTraces(t *testing.T) {
 	}
 	if kept := s.calls["3"][0].Steps[0]; kept.Error != "it is hunter2" || string(kept.Patch[0].Value) != `"hunter2"` {
 		t.Errorf("what is kept was changed: %+v", kept)
+	}
+}
+
+// A trace names the rules that masked something in it, also after it was stored. A mark
+// that a workflow made is not one of them.
+func TestTracesNameTheRulesThatMask(t *testing.T) {
+	t.Parallel()
+	s := NewTraces(2, func(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte("hunter2"), []byte("[redacted:key]")) })
+	s.Trace(Trace{Call: "1", Workflow: "w", Steps: []Step{{Patch: []Op{{"add", "/a", []byte(`"hunter2 [redacted:phone]"`)}}}}})
+	for name, got := range map[string][]Trace{
+		"shown": s.Of("1"), "stored": s.Decode(s.Encoded("1", false, 1000)), "stored without secrets": s.Decode(s.Encoded("1", true, 1000)),
+	} {
+		if len(got) != 1 || !slices.Equal(got[0].Masked, []string{"key"}) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// Naming the rules takes time in proportion to the text.
+func TestTracesWithManyMarks(t *testing.T) {
+	t.Parallel()
+	const mark = "[redacted:key] "
+	quickest := func(marks int) time.Duration {
+		trace := Trace{Steps: []Step{{Error: strings.Repeat(mark, marks) + "hunter2"}}}
+		least := time.Hour
+		for range 3 {
+			began := time.Now()
+			got := trace.Redacted(func(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte("hunter2"), []byte(mark)) })
+			least = min(least, time.Since(began))
+			if !slices.Equal(got.Masked, []string{"key"}) {
+				t.Errorf("masked by %v", got.Masked)
+			}
+		}
+		return least
+	}
+	if few, many := quickest(1000), quickest(10_000); many > 40*few {
+		t.Errorf("%s, and %s for ten times as many", few, many)
 	}
 }
 
@@ -222,6 +283,9 @@ func TestBacktest(t *testing.T) {
 			t.Errorf("%s: %v", kind, got.Examples[kind])
 		}
 	}
+	if want := []string{"1", "2", "3", "4"}; !slices.Equal(got.Matched, want) {
+		t.Errorf("matched %v, want %v", got.Matched, want)
+	}
 	if len(b.server.sent) != 0 || len(b.Stats("w")) != 0 {
 		t.Errorf("sent %v, counted %v", b.server.sent, b.Stats("w"))
 	}
@@ -262,4 +326,41 @@ func TestEffect(t *testing.T) {
 	if got := traces.Effect("a"); got != "" {
 		t.Errorf("%q", got)
 	}
+}
+
+// Approvals end whose calls may not be made any more.
+func TestApprovalsAreCheckedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	synctest.Test(t, func(t *testing.T) {
+		ended := ""
+		d := NewDesk(DeskOptions{Closed: func(a Approval, decision *Decision) { ended += fmt.Sprint(a.Client, decision == nil) }})
+		results := map[string]chan error{}
+		for _, client := range []string{"anna", "bert"} {
+			q, done := question(b, time.Minute), make(chan error, 1)
+			q.Call.Identity.ClientID = client
+			results[client] = done
+			go func() {
+				_, err := d.Ask(t.Context(), q)
+				done <- err
+			}()
+		}
+		synctest.Wait()
+		d.Recheck(func(call *gateway.Call) error {
+			if call.Identity.ClientID == "anna" {
+				return gateway.Errorf(gateway.CodeUnauthenticated, "the token %q was revoked", "anna")
+			}
+			return nil
+		})
+		if err := <-results["anna"]; !isDenial(err) || !strings.Contains(err.Error(), `may not make it any more: the token "anna" was revoked`) || ended != "annatrue" {
+			t.Errorf("%v, ended %s", err, ended)
+		}
+		all := d.List()
+		if len(all) != 1 || all[0].Client != "bert" {
+			t.Fatalf("%+v", all)
+		}
+		if err := d.Decide(t.Context(), all[0].ID, Decision{Granted: true, By: "boss"}); err != nil || <-results["bert"] != nil {
+			t.Error(err)
+		}
+	})
 }

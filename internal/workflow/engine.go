@@ -30,6 +30,9 @@ type Options struct {
 	Fetch func(ctx context.Context, r script.Request) (script.Response, error)
 	// Decider asks people.
 	Decider Decider
+	// Recheck returns an error if the caller of a call may not make it any more. It is asked
+	// before a call is sent on that has waited for a person; nil is for always.
+	Recheck func(ctx context.Context, call *gateway.Call) error
 	// CheckOutput checks structuredContent against a tool's outputSchema.
 	CheckOutput func(tool *gateway.Tool, structured []byte) error
 	// Redact takes secrets out of what scripts say to callers; nil takes out none. It
@@ -87,6 +90,8 @@ func (e *Engine) Set() *Set { return e.set.Load() }
 type chain struct {
 	// approved are the hashes of the call that people agreed to.
 	approved []string
+	// waited is set if the call has waited for a person.
+	waited bool
 }
 
 // Middleware runs the workflows that match a call around it: the nodes before the call
@@ -110,6 +115,11 @@ func (e *Engine) layer(ctx context.Context, call *gateway.Call, candidates []*Wo
 	if len(candidates) == 0 {
 		if err := c.check(call); err != nil {
 			return nil, err
+		}
+		if recheck := e.opt.Recheck; recheck != nil && c != nil && c.waited {
+			if err := recheck(ctx, call); err != nil {
+				return nil, gateway.Errorf(gateway.CodeDenied, "this call waited for a person, and its caller may not make it any more: %s. It was not sent", gateway.AsError(err))
+			}
 		}
 		return next.Handle(ctx, call)
 	}
@@ -224,10 +234,23 @@ func (e *Engine) outcome(r *Run, err error, onward func(ctx context.Context) (*g
 func (r *Run) refusal(err error) error {
 	// Not with err as a cause: a workflow outside this one has not refused the call.
 	w := r.workflow
+	reason := w.reason(r.engine, err)
 	if r.called {
-		return gateway.Errorf(gateway.CodeDenied, "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed", w.title(), w.reason(r.engine, err))
+		return gateway.Errorf(gateway.CodeDenied, "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed", w.title(), reason)
 	}
-	return gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", w.title(), w.reason(r.engine, err))
+	if d := (*denial)(nil); errors.As(err, &d) && d.again > 0 {
+		e := gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Wait %d s, then call it again", w.title(), reason, int(d.again.Seconds()))
+		e.RetryAfter = d.again
+		return e
+	}
+	switch p := (personDenial{}); {
+	case !errors.As(err, &p):
+	case !p.reasoned:
+		return gateway.Errorf(gateway.CodeDenied, "a person whom workflow %q asked refused this call. It was not sent. Do not repeat it, and do not reach the same by another way: ask the user what to do instead", w.title())
+	default:
+		return gateway.Errorf(gateway.CodeDenied, "a person whom workflow %q asked refused this call: %s. It was not sent. Do not repeat it, and do not reach the same by another way: ask the user what to do instead", w.title(), reason)
+	}
+	return gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", w.title(), reason)
 }
 
 // failed is the error for a call whose workflow failed closed. What a script says after
@@ -282,8 +305,8 @@ func (w *Workflow) redact(engine *Engine, text string) string {
 	return text
 }
 
-// longestReason is how much of what a script says is shown to callers, in bytes.
-const longestReason = 500
+// longestReason is how much of what a script says or a person says is shown to callers, in bytes.
+const longestReason = 1200
 
 // check makes sure that the call is the one that people agreed to.
 func (c *chain) check(call *gateway.Call) error {
@@ -370,6 +393,12 @@ func (p quietPeer) Notify(method string, params []byte) {
 		params = jsonrpc.Without(params, "message")
 	}
 	p.Peer.Notify(method, params)
+}
+
+// Left passes on whether the client has disconnected.
+func (p quietPeer) Left() bool {
+	peer, ok := p.Peer.(gateway.Leaver)
+	return ok && peer.Left()
 }
 
 // Prolong passes on that the answer will take its time.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -611,6 +612,33 @@ func TestStateOutlivesRuns(t *testing.T) {
 	}
 }
 
+// A refusal says either that the call must not be sent again, or when.
+func TestRefusalForAWhile(t *testing.T) {
+	t.Parallel()
+	const once, later = "Do not send it again unchanged: tell the user, who can have the workflow changed", "Wait 40 s, then call it again"
+	for returned, c := range map[string]struct {
+		want  string
+		after time.Duration
+	}{
+		"retryAfter: 39.2":   {`refused this call: busy. It was not sent. ` + later, 40 * time.Second},
+		"retryAfter: 0":      {`refused this call: busy. It was not sent. ` + once, 0},
+		"retryAfter: -1":     {once, 0},
+		"retryAfter: 1/0":    {once, 0},
+		"retryAfter: 1e300":  {"Wait 31536000 s", 365 * 24 * time.Hour},
+		`retryAfter: "soon"`: {`the script returned retryAfter "soon", and it must be a number of seconds`, 0},
+	} {
+		b := newBench(t, Options{}, flow("w", "start → hook → mcp → end\nhook: return {action: 'deny', reason: 'busy.', "+returned+"}"))
+		_, err := b.handler.Handle(context.Background(), b.newCall("do", `{}`))
+		if e := gateway.AsError(err); e.Code != gateway.CodeDenied || !strings.Contains(e.Text(), c.want) || e.RetryAfter != c.after {
+			t.Errorf("%s: %s, after %v", returned, e.Text(), e.RetryAfter)
+		}
+	}
+	b := newBench(t, Options{}, flow("w", "start → mcp → hook → end\nhook: return {action: 'deny', reason: 'busy', retryAfter: 5}"))
+	if got := b.call("do", `{}`); !strings.Contains(got, "The call was carried out, so do not repeat it") {
+		t.Error(got)
+	}
+}
+
 // A run that has begun goes on with the version that it began with.
 func TestVersionIsPinned(t *testing.T) {
 	t.Parallel()
@@ -636,8 +664,16 @@ func TestStatistics(t *testing.T) {
 		hook: if (context.request.params.arguments.bad) throw 1`))
 	b.call("do", `{}`)
 	b.call("do", `{"bad":true}`)
+	// It is killed for its own limit, and not for that of the workflow or the caller.
+	for _, limits := range []Limits{{HookMs: 20}, {TotalMs: 20}} {
+		endless := flow("w", `start → hook → mcp → end
+			hook: for (;;) {}`)
+		endless.Limits = limits
+		b.use(t, endless)
+		b.call("do", `{}`)
+	}
 	stats := b.Stats("w")
-	if s := stats["hook"]; s.Runs != 2 || s.Errors != 1 || s.P95 == 0 {
+	if s := stats["hook"]; s.Runs != 4 || s.Errors != 3 || s.Killed != 1 || s.P95 == 0 {
 		t.Errorf("%+v", stats)
 	}
 	b.Use(NewSet(nil))

@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/script"
 )
 
 // Runs are counted by what became of them and by mode. Rehearsals do not count.
@@ -219,4 +221,34 @@ func TestLastTraces(t *testing.T) {
 		versions("w", 10, func(t *Trace) bool { return t.Call == "2" })); got != "[4 2 0] [4 2] [3 1] [] [2]" {
 		t.Error(got)
 	}
+}
+
+// slowQueue runs scripts after a second in a queue.
+type slowQueue struct{ inProcess }
+
+func (q slowQueue) Run(ctx context.Context, job script.Job) (script.Result, error) {
+	time.Sleep(time.Second)
+	result, err := q.inProcess.Run(ctx, job)
+	result.Queue = time.Second
+	return result, err
+}
+
+// The time in a queue counts where a call waits for it, and not beside the path.
+func TestQueuesOfDetachedHooksDoNotCount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{Runner: slowQueue{}}, flow("w", `start → beside
+			start → hook → mcp → end
+			beside: 1
+			hook: 2`))
+		b.call("do", `{}`)
+		b.Close(context.Background())
+		if got := b.Stats("w"); got["hook"].P95 != time.Second || got["beside"].Runs != 1 || got["beside"].P95 != 0 {
+			t.Errorf("%+v", got)
+		}
+		beside, ok := b.traces.find(func(t Trace) bool { return t.Detached })
+		if !ok || beside.Took() != 0 || beside.Steps[0].Queue != time.Second {
+			t.Errorf("%+v", beside)
+		}
+	})
 }

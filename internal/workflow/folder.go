@@ -65,10 +65,11 @@ func (p FileProblem) Text() gateway.Text {
 	return gateway.Textf("%s: %s", p.File, p.Reason)
 }
 
-// Bounds of a folder. A file may be as large as a definition.
+// Bounds of a folder. A file may be as large as a definition with its tests.
 const (
 	mostEntries = 100_000
 	mostFiles   = 1000
+	largestFile = largestDefinition + largestTests
 	mostBytes   = 16 << 20
 )
 
@@ -243,7 +244,7 @@ func (f *Folder) readAll(validate func(d *Definition) []Problem) (map[string]*wo
 			*file = *old
 		}
 		all[name] = file
-		raw, err := readRegular(root, name, min(left, largestDefinition))
+		raw, err := readRegular(root, name, min(left, largestFile))
 		left -= int64(len(raw))
 		if err != nil {
 			file.hash, file.problem = [sha256.Size]byte{}, &FileProblem{f.join(name), 0, reasonOf(err)}
@@ -305,7 +306,7 @@ func readRegular(root *os.Root, name string, most int64) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err == nil && int64(len(raw)) > most {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "it is too large: a file may have %d MB, and all together %d MB", largestDefinition/megabyte, mostBytes/megabyte)
+		return nil, gateway.Errorf(gateway.CodeInvalid, "it is too large: a file may have %d MB, and all together %d MB", largestFile/megabyte, mostBytes/megabyte)
 	}
 	return raw, err
 }
@@ -322,15 +323,10 @@ func (w *workflowFile) take(path string, raw []byte, validate func(d *Definition
 		w.problem = &FileProblem{path, lineOfError(raw), reasonOf(err)}
 		return
 	}
-	var tests []Test
-	for _, m := range d.rest {
-		if m.key != "tests" {
-			continue
-		}
-		if err := json.Unmarshal(m.value, &tests); err != nil {
-			w.problem = &FileProblem{path, lineAt(raw, int(jsonrpc.LookupSpan(raw, m.key).Start)), gateway.Textf("its tests cannot be read: %s", err.Error())}
-			return
-		}
+	tests, err := d.Tests()
+	if err != nil {
+		w.problem = &FileProblem{path, lineAt(raw, int(jsonrpc.LookupSpan(raw, testsKey).Start)), reasonOf(err)}
+		return
 	}
 	d.Version = max(d.Version, 1)
 	var problems []Problem
@@ -396,6 +392,9 @@ func lineAt(raw []byte, offset int) int {
 func reasonOf(err error) gateway.Text {
 	var e *gateway.Error
 	if errors.As(err, &e) {
+		if len(e.Problems) == 1 {
+			return e.Problems[0].Text
+		}
 		return gateway.Text{Format: e.Message, Values: e.Values}
 	}
 	var p *fs.PathError
@@ -463,9 +462,9 @@ func (f *Folder) Workflow(ctx context.Context, id string, version int) (Stored, 
 }
 
 // Versions returns all versions of a workflow, the newest first.
-func (f *Folder) Versions(ctx context.Context, id string) ([]*Definition, error) {
+func (f *Folder) Versions(ctx context.Context, id string) ([]Version, error) {
 	if s, _ := f.find(id); s.File != "" {
-		return []*Definition{s.Definition}, nil
+		return []Version{{Definition: s.Definition}}, nil
 	}
 	return f.Store.Versions(ctx, id)
 }
@@ -505,12 +504,12 @@ func (f *Folder) Tests(ctx context.Context, id string) ([]Test, error) {
 	return f.Store.Tests(ctx, id)
 }
 
-// PutTest adds a test to a workflow that is not in a file.
-func (f *Folder) PutTest(ctx context.Context, id string, t Test) error {
+// PutTests adds tests to a workflow that is not in a file.
+func (f *Folder) PutTests(ctx context.Context, id string, tests []Test) error {
 	if _, err := f.find(id); err != nil {
 		return err
 	}
-	return f.Store.PutTest(ctx, id, t)
+	return f.Store.PutTests(ctx, id, tests)
 }
 
 // DeleteTest removes a test of a workflow that is not in a file.

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
@@ -158,17 +159,18 @@ func TestMistakesInFiles(t *testing.T) {
 		"syntax":       {"{\n\"id\": \"w\",\n}", "w.json, line 3: this is not a workflow: invalid character '}'"},
 		"cut off":      {good[:len(good)-20], "w.json, line 9: this is not a workflow"},
 		"no object":    {"\n[]", "w.json: this is not a workflow"},
-		"not UTF-8":    {strings.Replace(good, `"x"`, "\"\xff\"", 1), "w.json: this is not a workflow: it is not UTF-8"},
-		"a wrong type": {"\n\n" + strings.Replace(good, `"edges":[`, `"order":"first",`+"\n\"edges\":[", 1), "w.json, line 10: this is not a workflow"},
-		"a time":       {strings.Replace(good, `"nodes"`, `"createdAt":"today","nodes"`, 1), "w.json, line 2: this is not a workflow"},
-		"a node":       {strings.Replace(good, `"id":"mcp"`, `"id":5`, 1), "w.json, line 6: this is not a workflow"},
-		"an edge":      {strings.Replace(good, `"source":"mcp"`, `"source":[]`, 1), "w.json, line 9: this is not a workflow"},
+		"not UTF-8":    {strings.Replace(good, `"x"`, "\"\xff\"", 1), "w.json: this is not a workflow: it is not a text file in UTF-8"},
+		"a wrong type": {"\n\n" + strings.Replace(good, `"edges":[`, `"order":"first",`+"\n\"edges\":[", 1), "w.json, line 10: order must be an integer"},
+		"a time":       {strings.Replace(good, `"nodes"`, `"createdAt":"today","nodes"`, 1), "w.json, line 2: createdAt must be a number"},
+		"a node":       {strings.Replace(good, `"id":"mcp"`, `"id":5`, 1), "w.json, line 6: nodes.id must be a string"},
+		"an edge":      {strings.Replace(good, `"source":"mcp"`, `"source":[]`, 1), "w.json, line 9: edges.source must be a string"},
 		"an id":        {strings.Replace(good, `"w"`, `"a/b"`, 1), `w.json: "a/b" cannot be an id`},
 		"no id":        {"{}", `w.json: "" cannot be an id`},
 		"tests":        {strings.Replace(good, `"nodes"`, `"tests":{},"nodes"`, 1), "w.json, line 2: its tests cannot be read"},
+		"a test":       {strings.Replace(good, `"nodes"`, `"tests":[{"id":"a/b"}],"nodes"`, 1), `w.json, line 2: "a/b" cannot be an id`},
 		"a script":     {strings.Replace(good, "return {", "return {{", 1), `w.json, line 5: workflow "w" cannot run: node "hook", line 1`},
 		"the graph":    {strings.Replace(good, `"start"}`, `"begin"}`, 1), `w.json, line 3: workflow "w" cannot run: node "start": there is no node type "begin"`},
-		"too large":    {good + strings.Repeat(" ", largestDefinition), "w.json: it is too large: a file may have 4 MB"},
+		"too large":    {good + strings.Repeat(" ", largestFile), "w.json: it is too large: a file may have 8 MB"},
 	} {
 		f.write(t, "w.json", good)
 		if got := f.read(t); got != "" {
@@ -180,11 +182,11 @@ func TestMistakesInFiles(t *testing.T) {
 		}
 		f.says(t, "refused this call: good") // the last good state
 	}
-	if n := strings.Count(f.log.String(), "a workflow file is not used as it is"); n != 15 {
+	if n := strings.Count(f.log.String(), "a workflow file is not used as it is"); n != 16 {
 		t.Errorf("%d problems are logged", n)
 	}
 	f.read(t)
-	if n := strings.Count(f.log.String(), "\n"); n != 15 {
+	if n := strings.Count(f.log.String(), "\n"); n != 16 {
 		t.Error("a problem is logged again")
 	}
 	// Other files do not suffer, and of two with an id the first counts.
@@ -251,6 +253,29 @@ func TestHostileFolder(t *testing.T) {
 	}
 }
 
+// An export of a workflow that is as large as one may be can be a file.
+func TestLargeFiles(t *testing.T) {
+	t.Parallel()
+	f := newFolder(t)
+	d := flow("w", "start → mcp → end")
+	d.Description = strings.Repeat("x", 3<<20)
+	exported, err := d.WithTests([]Test{{ID: "t", Name: strings.Repeat("x", 3<<20)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := json.Marshal(exported)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.write(t, "w.json", string(raw))
+	if got := f.read(t); got != "" {
+		t.Error(got)
+	}
+	if tests, err := f.Tests(t.Context(), "w"); err != nil || len(tests) != 1 {
+		t.Errorf("%d tests, %v", len(tests), err)
+	}
+}
+
 func TestHugeFolder(t *testing.T) {
 	t.Parallel()
 	f := newFolder(t)
@@ -272,7 +297,7 @@ func TestHugeFolder(t *testing.T) {
 	if err := os.Truncate(filepath.Join(f.path, "aa.json"), 100<<20); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.read(t); strings.Count(got, "it is too large: a file may have 4 MB, and all together 16 MB") != large-15+1 {
+	if got := f.read(t); strings.Count(got, "it is too large: a file may have 8 MB, and all together 16 MB") != large-15+1 {
 		t.Error(got)
 	}
 	if err := os.RemoveAll(f.path); err != nil {

@@ -5,17 +5,17 @@ import (
 	"encoding/json"
 	"net/url"
 	"slices"
+	"time"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/script"
 )
 
-// host does what the scripts of a run ask for.
+// host does what the script of a hook asks for.
 type host struct {
-	run *Run
-	// hosts may be reached besides limits.fetchHosts.
-	hosts []string
+	run  *Run
+	hook *hook
 }
 
 // depthKey is that of how many workflows made calls before this one.
@@ -77,7 +77,7 @@ func (r *Run) call(ctx context.Context, tool string, arguments json.RawMessage) 
 // Fetch makes an HTTP request to one of the hosts that the workflow may reach.
 func (h host) Fetch(ctx context.Context, request script.Request) (script.Response, error) {
 	u, err := url.Parse(request.URL)
-	hosts := patterns(slices.Concat(h.run.workflow.Limits.FetchHosts, h.hosts))
+	hosts := patterns(slices.Concat(h.run.workflow.Limits.FetchHosts, h.hook.hosts))
 	switch {
 	case h.run.dry:
 		return script.Response{}, errSkipped
@@ -93,27 +93,18 @@ func (h host) Fetch(ctx context.Context, request script.Request) (script.Respons
 
 // GetState returns a value of the workflow's state.
 func (h host) GetState(_ context.Context, key string) (json.RawMessage, error) {
-	h.run.keptMu.Lock()
-	value, found := h.run.kept[key]
-	h.run.keptMu.Unlock()
-	if found {
-		return value, nil
-	}
-	scope, kept := h.run.scope()
-	if !kept {
-		return nil, nil
-	}
-	return h.run.engine.state.get(scope, key), nil
+	s, of, _ := h.state()
+	return s.get(of, key), nil
 }
 
 // SetState keeps a value, or deletes it.
-func (h host) SetState(_ context.Context, key string, value json.RawMessage) error {
-	scope, kept := h.run.scope()
-	if !kept || h.run.dry {
-		h.run.keptMu.Lock()
-		defer h.run.keptMu.Unlock()
-		h.run.kept[key] = value
-		return nil
-	}
-	return h.run.engine.state.set(scope, h.run.workflow.State, key, value)
+func (h host) SetState(_ context.Context, key string, value json.RawMessage, ttl time.Duration) error {
+	s, of, options := h.state()
+	return s.set(of, options, key, value, ttl)
+}
+
+// AddState adds to a number.
+func (h host) AddState(_ context.Context, key string, by float64, ttl time.Duration) (float64, error) {
+	s, of, options := h.state()
+	return s.add(of, options, key, by, ttl)
 }

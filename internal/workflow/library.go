@@ -1,10 +1,10 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,6 +14,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/script"
 )
 
 // Library changes workflows and hook modules, and gives the enabled ones to an Engine
@@ -88,6 +89,7 @@ func (l *Library) load(ctx context.Context) (broken map[string][]Problem, err er
 		return nil, err
 	}
 	env := l.environment(ctx, Module{})
+	env.enabled = true
 	broken = map[string][]Problem{}
 	var workflows []*Workflow
 	for _, d := range running {
@@ -188,13 +190,13 @@ func (l *Library) running(ctx context.Context) (all []*Definition, err error) {
 // environment is that of the library, with a module that is not stored yet.
 func (l *Library) environment(ctx context.Context, draft Module) *Environment {
 	env := l.env
-	env.Module = func(reference string) (string, bool) {
+	env.Module = func(reference string) (Module, bool) {
 		id, version, ok := splitReference(reference)
 		if id == draft.ID && (version == 0 || version == draft.Version) {
-			return draft.Script, ok
+			return draft, ok
 		}
 		m, err := l.store.Module(ctx, id, version)
-		return m.Script, ok && err == nil
+		return m, ok && err == nil
 	}
 	return &env
 }
@@ -210,7 +212,8 @@ func splitReference(reference string) (id string, version int, ok bool) {
 }
 
 // Save stores a definition as the next version, as a draft. base is the version that it
-// was made of, and 0 for a new workflow.
+// was made of, and 0 for a new workflow. The tests in its `tests` member are added to those of
+// the workflow, and replace those with the same ids. If they cannot be kept, nothing is stored.
 func (l *Library) Save(ctx context.Context, d Definition, base int) (Stored, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -256,11 +259,24 @@ func (l *Library) save(ctx context.Context, d Definition, base Base, draft strin
 			d.Version = newest.Version
 		}
 	}
+	tests, err := d.Tests()
+	if err == nil {
+		tests, err = l.newTests(ctx, d.ID, tests)
+	}
+	if err != nil {
+		return Stored{}, err
+	}
+	d, _ = d.WithTests(nil) // they are kept by themselves
 	d.UpdatedAt, d.Enabled = max(now, was+1), false
 	if err := l.store.PutWorkflow(ctx, &d, draft, was); err != nil {
 		return Stored{}, err
 	}
 	l.tell(Change{What: ChangeStored, Workflow: d.ID, Version: d.Version})
+	if len(tests) > 0 {
+		if err := l.store.PutTests(ctx, d.ID, tests); err != nil {
+			return Stored{}, err
+		}
+	}
 	return Stored{Definition: &d, Running: newest.Running, Ran: newest.Ran, Draft: draft}, nil
 }
 
@@ -313,10 +329,24 @@ func (l *Library) mayRun(ctx context.Context, s Stored) error {
 		return Invalid(s.ID, problems)
 	}
 	failing, err := l.failing(ctx, s.ID, s.Version)
-	if err == nil && len(failing) > 0 {
-		err = gateway.Errorf(gateway.CodeConflict, "workflow %q cannot be enabled: its version %d fails the tests %s; mend it or them, or enable it with force", s.ID, s.Version, gateway.Names(failing))
+	name := cmp.Or(s.Name, s.ID)
+	switch {
+	case err != nil || len(failing) == 0:
+		return err
+	case len(failing) == 1:
+		return gateway.Errorf(gateway.CodeConflict, "workflow %q cannot be enabled: version %d fails the test %q; change the workflow or the test, or enable it in spite of that", name, s.Version, failing[0])
+	default:
+		return gateway.Errorf(gateway.CodeConflict, "workflow %q cannot be enabled: version %d fails the tests %s; change the workflow or the tests, or enable it in spite of that", name, s.Version, quoted(failing))
 	}
-	return err
+}
+
+// quoted is gateway.Names for names that may have spaces.
+func quoted(names []string) gateway.Texts {
+	list := gateway.Names(names)
+	for i, name := range names {
+		list.Each[i] = gateway.Textf("%q", name)
+	}
+	return list
 }
 
 // Invalid is the error for a workflow with problems.
@@ -392,12 +422,14 @@ func (l *Library) Delete(ctx context.Context, id string) error {
 }
 
 // SaveModule stores the next version of a hook module. The workflows that use its newest
-// version run it from then on. It is refused if one of them could not.
+// version run it from then on. It is refused if one of them could not, or has params that
+// no longer fit.
 func (l *Library) SaveModule(ctx context.Context, m Module, base int) (Module, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !validID(m.ID) {
-		return Module{}, wrongID(m.ID)
+		e := gateway.AsError(wrongID(m.ID))
+		return Module{}, atField(e, "id", "pattern", nil, gateway.Text{Format: e.Message, Values: e.Values})
 	}
 	newest, err := l.store.Module(ctx, m.ID, 0)
 	switch {
@@ -408,10 +440,11 @@ func (l *Library) SaveModule(ctx context.Context, m Module, base int) (Module, e
 	}
 	m.Version, m.UpdatedAt = newest.Version+1, Millis(l.clock().UnixMilli())
 	if len(m.Params) > 0 && jsonrpc.TypeOf(m.Params) != "object" {
-		return Module{}, gateway.Errorf(gateway.CodeInvalid, "params of hook module %q must be a JSON Schema, which is an object", m.ID)
+		e := gateway.Errorf(gateway.CodeInvalid, "params of hook module %q must be a JSON Schema, which is an object", m.ID)
+		return Module{}, atField(e, "params", "type", map[string]any{"type": "object"}, gateway.Textf("params must be a JSON Schema, which is an object"))
 	}
 	if _, err := l.env.Compile(m.ID, m.Script); err != nil {
-		return Module{}, gateway.Errorf(gateway.CodeInvalid, "the script of hook module %q cannot be compiled: %s", m.ID, err.Error())
+		return Module{}, wrongScript(m.ID, err)
 	}
 	running, err := l.running(ctx)
 	if err != nil {
@@ -421,7 +454,11 @@ func (l *Library) SaveModule(ctx context.Context, m Module, base int) (Module, e
 		if !slices.Contains(modulesOf(d), m.ID) {
 			continue
 		}
-		if problems := Validate(d, l.environment(ctx, m)); len(problems) > 0 {
+		before := Validate(d, l.environment(ctx, Module{}))
+		problems := slices.DeleteFunc(Validate(d, l.environment(ctx, m)), func(p Problem) bool {
+			return slices.ContainsFunc(before, func(b Problem) bool { return b.String() == p.String() })
+		})
+		if len(problems) > 0 {
 			return Module{}, Invalid(d.ID, problems)
 		}
 	}
@@ -431,6 +468,31 @@ func (l *Library) SaveModule(ctx context.Context, m Module, base int) (Module, e
 	l.tell(Change{What: ChangeStored, Module: m.ID, Version: m.Version})
 	_, err = l.load(ctx)
 	return m, err
+}
+
+// atField is an error with the field that it is about, for forms.
+func atField(e *gateway.Error, field, keyword string, params map[string]any, text gateway.Text) *gateway.Error {
+	e.Field, e.Problems = field, []gateway.Problem{{Field: field, Pointer: gateway.Pointer([]string{field}), Keyword: keyword, Params: params, Text: text}}
+	return e
+}
+
+// wrongScript is the error for a module that cannot be compiled. Its problem has the place
+// in the script.
+func wrongScript(id string, err error) error {
+	e := gateway.Errorf(gateway.CodeInvalid, "the script of hook module %q cannot be compiled: %s", id, err.Error())
+	var syntax *script.SyntaxError
+	if !errors.As(err, &syntax) {
+		return atField(e, "script", "compile", nil, gateway.Textf("%s", err.Error()))
+	}
+	var place map[string]any
+	if syntax.Line > 0 {
+		place = map[string]any{"line": syntax.Line, "column": syntax.Column}
+	}
+	reason := gateway.Textf("%s", syntax.Message)
+	if syntax.Message == script.EndsEarly {
+		reason = gateway.Textf(script.EndsEarly) // has a translation
+	}
+	return atField(e, "script", "compile", place, reason)
 }
 
 // DeleteModule removes a hook module that no workflow uses.
@@ -490,15 +552,17 @@ func isMissing(err error) bool {
 	return errors.As(err, &e) && e.Code == gateway.CodeNotFound
 }
 
+// longestID is how many characters an id may have.
+const longestID = 128
+
 // validID reports whether a text can be the id of a workflow or a module: it stands in
 // URLs and references.
 func validID(id string) bool {
-	const most = 128
-	return id != "" && len(id) <= most && !strings.ContainsFunc(id, func(c rune) bool {
+	return id != "" && len(id) <= longestID && !strings.ContainsFunc(id, func(c rune) bool {
 		return c <= ' ' || c > '~' || strings.ContainsRune(`/\@?#%"`, c)
 	})
 }
 
 func wrongID(id string) error {
-	return gateway.Errorf(gateway.CodeInvalid, "%s cannot be an id: it may have letters, digits, and signs that have no meaning in a URL", fmt.Sprintf("%q", gateway.Short(id)))
+	return gateway.Errorf(gateway.CodeInvalid, "%q cannot be an id: an id has letters (a to z), digits and signs such as . _ -, at most %d in all, but no spaces and none of / \\ @ ? # %% \"", gateway.Short(id), longestID)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 func newLibrary(tb testing.TB) (*Library, *bench, *memory) {
@@ -66,7 +67,7 @@ func TestDraftsVersionsAndRollback(t *testing.T) {
 	broken := answers("three")
 	broken.Edges = nil
 	save(broken, 2) // a draft may be invalid
-	wantError(t, l.Enable(ctx, "w", 3), gateway.CodeInvalid, `workflow "w" cannot run: node "start": nothing follows it; every path must reach an end; node "hook"`)
+	wantError(t, l.Enable(ctx, "w", 3), gateway.CodeInvalid, `workflow "w" cannot run: node "start": nothing follows it; every path must reach an end: add one with +; node "hook"`)
 	says("two")
 	if s, err := l.Rollback(ctx, "w", 1); err != nil || s.Version != 4 || s.Running != 4 || s.CreatedAt == 0 {
 		t.Errorf("%+v, %v", s, err)
@@ -166,6 +167,65 @@ type whileTested struct {
 func (w *whileTested) Tests(ctx context.Context, id string) ([]Test, error) {
 	w.do()
 	return w.Store.Tests(ctx, id)
+}
+
+// Params that do not fit the schema of a module keep a workflow from being enabled, and
+// never stop one that runs.
+func TestParamsOfModulesAreChecked(t *testing.T) {
+	t.Parallel()
+	l, b, store := newLibrary(t)
+	ctx := context.Background()
+	l.env.Params = func(schema, params json.RawMessage) error { // as if {"need": KEY} were a schema
+		var problems gateway.Problems
+		if key := jsonrpc.LookupText(schema, "need"); jsonrpc.Lookup(params, key) == nil {
+			problems.Add(gateway.MissingField(nil, key))
+		}
+		if err := problems.Err(); err != nil {
+			return err
+		}
+		return nil
+	}
+	module := func(need string, base int) error {
+		_, err := l.SaveModule(ctx, Module{ID: "m", Script: `return {action: 'respond', response: params.word}`, Params: json.RawMessage(`{"need":"` + need + `"}`)}, base)
+		return err
+	}
+	with := func(params string) Definition {
+		return *flow("w", `start → hook → end
+			hook: {"hook":{"module":"m","blocking":true`+params+`}}`)
+	}
+	if err := module("word", 0); err != nil {
+		t.Fatal(err)
+	}
+	for i, params := range []string{"", `,"params":null`, `,"params":{"n":1}`} {
+		if _, err := l.Save(ctx, with(params), i); err != nil {
+			t.Fatal(err)
+		}
+		wantError(t, l.Enable(ctx, "w", 0), gateway.CodeInvalid, `workflow "w" cannot run: node "hook": params.word is required`)
+	}
+	if _, err := l.Save(ctx, with(`,"params":{"word":"hi"}`), 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Enable(ctx, "w", 0); err != nil {
+		t.Fatal(err)
+	}
+	// A schema that its users would break is refused.
+	wantError(t, module("other", 1), gateway.CodeInvalid, "params.other is required")
+	// One that was enabled before params were checked goes on, and its module can be changed.
+	newer := store.modules["m"][0]
+	newer.Params = json.RawMessage(`{"need":"other"}`)
+	store.modules["m"][0] = newer
+	if broken, err := l.Load(ctx); err != nil || len(broken) > 0 {
+		t.Error(broken, err)
+	}
+	if got := b.call("do", "{}"); !strings.Contains(got, "hi") {
+		t.Error(got)
+	}
+	if err := module("other", 1); err != nil {
+		t.Error(err)
+	}
+	if problems := l.Validate(ctx, &Definition{ID: "w", Type: ToolsCall, Nodes: with("").Nodes, Edges: with("").Edges}); len(problems) != 1 {
+		t.Error(problems)
+	}
 }
 
 func TestModulesAreReferenced(t *testing.T) {

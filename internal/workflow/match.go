@@ -30,8 +30,13 @@ func (b *Builder) matcher(m *Match) matcher {
 	made := matcher{servers: m.Servers, tools: m.Tools, clients: m.Clients, annotations: m.Annotations}
 	if m.When != "" {
 		b.node = &Node{ID: matchWhen}
-		made.when = b.compileExpression(m.When)
+		made.when = b.compileExpression(m.When, true)
 		b.node = nil
+		for i := range b.problems {
+			if p := &b.problems[i]; p.Node == matchWhen {
+				p.Reason = gateway.Textf("\"Only if\" (match.when): %s", p.Reason)
+			}
+		}
 	}
 	return made
 }
@@ -106,6 +111,19 @@ func (m *Match) NoServers(servers []string) []string {
 		return tools
 	}
 	return nil
+}
+
+// settingName is a setting by the name that the editor shows and the one in files.
+func settingName(key string) gateway.Text {
+	part, _, _ := strings.Cut(key, ".")
+	switch {
+	case key == "limits.payloadKB":
+		return gateway.Textf("\"Largest call and answer for scripts (KB)\" (limits.payloadKB)")
+	case part == "limits":
+		return gateway.Textf("\"Limits\" (%s)", key)
+	default:
+		return gateway.Textf("%s", key)
+	}
 }
 
 // matchWhen stands for a node in what is said about the expression.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"genkan/internal/gateway"
 )
@@ -19,8 +20,9 @@ func NewMemory(testing.TB) Store { return newMemory() }
 type memory struct {
 	mu        sync.Mutex
 	workflows map[string][]*Definition
-	// drafts are those that versions are steps of.
+	// drafts are those that versions are steps of, and enabled when versions were enabled.
 	drafts  map[*Definition]string
+	enabled map[*Definition]Millis
 	running map[string]int
 	ran     map[string]int
 	modules map[string][]Module
@@ -42,7 +44,7 @@ func (m *memory) PutSwitch(_ context.Context, s Switch) error {
 }
 
 func newMemory() *memory {
-	return &memory{workflows: map[string][]*Definition{}, drafts: map[*Definition]string{}, running: map[string]int{}, ran: map[string]int{}, modules: map[string][]Module{}, tests: map[string]map[string]Test{}}
+	return &memory{workflows: map[string][]*Definition{}, drafts: map[*Definition]string{}, enabled: map[*Definition]Millis{}, running: map[string]int{}, ran: map[string]int{}, modules: map[string][]Module{}, tests: map[string]map[string]Test{}}
 }
 
 func (m *memory) Workflows(ctx context.Context) (all []Stored, err error) {
@@ -104,11 +106,11 @@ func (m *memory) find(id string, n int) *Definition {
 	return nil
 }
 
-func (m *memory) Versions(_ context.Context, id string) (all []*Definition, err error) {
+func (m *memory) Versions(_ context.Context, id string) (all []Version, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, d := range m.workflows[id] {
-		all = append(all, copied(d))
+		all = append(all, Version{copied(d), m.enabled[d]})
 	}
 	slices.Reverse(all)
 	return all, nil
@@ -145,6 +147,7 @@ func (m *memory) RunWorkflow(_ context.Context, id string, n int, at Millis) err
 			return SavedAgain(id, n)
 		}
 		delete(m.drafts, d)
+		m.enabled[d] = Millis(time.Now().UnixMilli())
 		m.ran[id] = n
 	}
 	m.running[id] = n
@@ -173,7 +176,7 @@ func (m *memory) Tests(_ context.Context, id string) (all []Test, err error) {
 	return all, nil
 }
 
-func (m *memory) PutTest(_ context.Context, id string, t Test) error {
+func (m *memory) PutTests(_ context.Context, id string, tests []Test) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.workflows[id] == nil {
@@ -182,7 +185,9 @@ func (m *memory) PutTest(_ context.Context, id string, t Test) error {
 	if m.tests[id] == nil {
 		m.tests[id] = map[string]Test{}
 	}
-	m.tests[id][t.ID] = t
+	for _, t := range tests {
+		m.tests[id][t.ID] = t
+	}
 	return nil
 }
 

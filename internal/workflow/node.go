@@ -77,9 +77,11 @@ type Environment struct {
 	// Compile compiles a script. Its error is a *script.SyntaxError if the script is
 	// wrong.
 	Compile func(name, source string) (*script.Program, error)
-	// Module returns the script of a shared hook module. A reference is a name, or
-	// name@version.
-	Module func(reference string) (source string, ok bool)
+	// Module returns a shared hook module. A reference is a name, or name@version.
+	Module func(reference string) (m Module, ok bool)
+	// Params checks the params of a hook against the JSON Schema of its module; nil if
+	// they are not checked.
+	Params func(schema, params json.RawMessage) error
 	// Template returns what a hook runs that names a template. Its error says what is
 	// wrong with the params.
 	Template func(id string, params json.RawMessage) (TemplateHook, error)
@@ -88,7 +90,14 @@ type Environment struct {
 	Variable func(value json.RawMessage) (json.RawMessage, error)
 	// Types are node types besides the built-in ones.
 	Types map[string]NodeType
+
+	// enabled is set for workflows that are enabled already. Rules that are newer than such a
+	// workflow do not stop it.
+	enabled bool
 }
+
+// running reports whether the workflow is enabled already. A nil Environment is for drafts.
+func (e *Environment) running() bool { return e != nil && e.enabled }
 
 // TemplateHook is what a hook runs that names a template.
 type TemplateHook struct {
@@ -102,6 +111,9 @@ type TemplateHook struct {
 	Blocking bool
 	// Side is where it must stand.
 	Side Side
+	// State says where its values are kept, whatever the workflow says; no scope if it keeps
+	// none.
+	State State
 }
 
 func (e *Environment) types() map[string]NodeType {
@@ -116,6 +128,8 @@ type Problem struct {
 	Node string
 	// Name is what people call the node: its label, or its id if it has none.
 	Name string
+	// Case is the handle of the case of a condition that has it; empty if none has.
+	Case string
 	// Line and Column are places in a script or an expression, from 1; 0 if unknown.
 	Line, Column int
 	Reason       gateway.Text
@@ -126,6 +140,8 @@ func (p Problem) String() string { return p.Text().String() }
 // Text says which node has the problem, and where.
 func (p Problem) Text() gateway.Text {
 	switch {
+	case p.Node == matchWhen && p.Line > 0:
+		return gateway.Textf("line %d, column %d: %s", p.Line, p.Column, p.Reason)
 	case p.Line > 0:
 		return gateway.Textf("node %q, line %d, column %d: %s", p.Name, p.Line, p.Column, p.Reason)
 	case p.Node != "":

@@ -25,6 +25,9 @@ type Question struct {
 	// and arguments. A call whose arguments are different when it is sent is refused.
 	Arguments []byte
 	Hash      string
+	// AskClient lets a client with a token ask its own person. Local clients may in any
+	// case.
+	AskClient bool
 	// Timeout is how long the person has.
 	Timeout time.Duration
 }
@@ -43,6 +46,7 @@ type approveNode struct{}
 func (approveNode) Compile(b *Builder, n *Node) Action {
 	var data struct {
 		Message   string
+		AskClient bool
 		TimeoutMs int
 		OnError   string
 	}
@@ -61,29 +65,39 @@ func (approveNode) Compile(b *Builder, n *Node) Action {
 		if r.dry {
 			return "", errSkipped
 		}
-		decision, err := r.ask(id, data.Message, timeout)
+		decision, err := r.ask(id, data.Message, data.AskClient, timeout)
 		switch {
 		case err == nil && decision.Granted:
 			return "", nil
 		case err != nil && !isDenial(err):
 			return "", err
 		case r.at.next[handleDenied] != nil:
+			r.reason = decision.Reason
 			return handleDenied, nil
 		case err != nil:
 			return "", err
 		}
 		if decision.Reason != "" {
-			return "", Deny(decision.Reason)
+			return "", personDenial{deny(decision.Reason, 0), true}
 		}
-		return "", &denial{gateway.Textf("the person who was asked said no")}
+		return "", personDenial{&denial{reason: gateway.Textf("the person who was asked said no")}, false}
 	}}
 }
 
+// personDenial is the denial of a person who was asked, with or without a reason.
+type personDenial struct {
+	error
+	reasoned bool
+}
+
+func (d personDenial) Unwrap() error { return d.error }
+
 // ask asks a person about the call as it is now. The clocks of the call stand still.
-func (r *Run) ask(node, message string, timeout time.Duration) (Decision, error) {
+func (r *Run) ask(node, message string, askClient bool, timeout time.Duration) (Decision, error) {
 	if r.engine.opt.Decider == nil {
 		return Decision{}, failure("nobody can be asked")
 	}
+	r.chain.waited = true
 	began := time.Now()
 	defer func() {
 		waited := time.Since(began)
@@ -91,13 +105,13 @@ func (r *Run) ask(node, message string, timeout time.Duration) (Decision, error)
 		r.calling.Timing.Asked += waited
 	}()
 	defer r.calling.PauseClock()()
-	late := &denial{gateway.Textf("nobody answered in time; `genkan approvals` lists the calls that wait")}
+	late := &denial{reason: gateway.Textf("nobody answered in time whether this call may be made")}
 	ctx, cancel := context.WithTimeoutCause(r.ctx, timeout, late)
 	defer cancel()
 	hash := r.hash()
 	decision, err := r.engine.opt.Decider.Decide(ctx, Question{
 		Call: r.calling, Workflow: r.workflow.ID, Node: node, Message: message,
-		Arguments: r.arguments(), Hash: hash, Timeout: timeout,
+		Arguments: r.arguments(), Hash: hash, AskClient: askClient, Timeout: timeout,
 	})
 	if err != nil && errors.Is(context.Cause(ctx), late) {
 		return Decision{}, late

@@ -29,7 +29,11 @@ func (conditionNode) Compile(b *Builder, _ *Node) Action {
 			b.Problem("two cases have the handle %q", c.Handle)
 		}
 		handles = append(handles, c.Handle)
-		whens[i] = b.compileExpression(c.When)
+		known := len(b.problems)
+		whens[i] = b.compileExpression(c.When, true)
+		for p := range b.problems[known:] {
+			b.problems[known+p].Case = c.Handle
+		}
 	}
 	return Action{OnError: data.OnError, Handles: append(handles, handleElse), Run: func(ctx context.Context, r *Run) (string, error) {
 		for i, when := range whens {

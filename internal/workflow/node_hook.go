@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
+	"slices"
 	"time"
 
 	"genkan/internal/gateway"
@@ -33,10 +35,8 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 		return Action{}
 	}
 	source, params := data.Hook.Script, data.Hook.Params
-	var hosts []string
-	var side Side
+	var found TemplateHook
 	if id := data.Hook.Template; id != "" {
-		var found TemplateHook
 		err := error(gateway.Errorf(gateway.CodeNotFound, "there is no template %q", gateway.Short(id)))
 		if b.env.Template != nil {
 			found, err = b.env.Template(id, params)
@@ -47,22 +47,59 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 		if found.Blocking && !data.Hook.Blocking {
 			b.Problem("its template %q changes or refuses calls, so the call must wait for it: blocking must be true", gateway.Short(id))
 		}
-		source, params, hosts, side = found.Script, found.Params, found.Hosts, found.Side
+		source, params = found.Script, found.Params
 	}
 	if ref := data.Hook.Module; ref != "" {
-		found := false
+		var module Module
+		ok := false
 		if b.env.Module != nil {
-			source, found = b.env.Module(ref)
+			module, ok = b.env.Module(ref)
 		}
-		if !found {
+		if !ok {
 			b.Problem("there is no hook module %q", gateway.Short(ref))
 		}
+		source = module.Script
+		b.params(module.Params, params)
 	}
-	h := &hook{node: n.ID, program: b.Script(source), params: params, hosts: hosts, partial: data.Hook.Partial}
+	h := &hook{node: n.ID, program: b.Script(source), params: params, hosts: found.Hosts, state: found.State, partial: data.Hook.Partial}
 	if !data.Hook.Blocking {
-		return Action{Role: RoleDetached, Run: h.run, Side: side}
+		return Action{Role: RoleDetached, Run: h.run, Side: found.Side}
 	}
-	return Action{Run: h.run, OnError: data.Hook.OnError, Side: side}
+	return Action{Run: h.run, OnError: data.Hook.OnError, Side: found.Side}
+}
+
+// params reports what is wrong with the params of a hook by the schema of its module.
+func (b *Builder) params(schema, params json.RawMessage) {
+	if b.env.running() || b.env.Params == nil || len(schema) == 0 {
+		return
+	}
+	if len(params) == 0 || string(params) == "null" {
+		params = json.RawMessage("{}")
+	}
+	if err := b.env.Params(schema, params); err != nil {
+		e := gateway.AsError(err)
+		for i := range e.Problems {
+			e.Problems[i].Text = inParams(&e.Problems[i])
+		}
+		b.wrong(e)
+	}
+}
+
+// inParams returns the text of a problem with params. before its field.
+func inParams(p *gateway.Problem) gateway.Text {
+	text := gateway.Text{Format: p.Text.Format, Values: slices.Clone(p.Text.Values)}
+	for i, value := range text.Values {
+		switch {
+		case p.Field == "" && value == "arguments":
+			text.Values[i] = "params"
+		case p.Field != "" && value == p.Field:
+			text.Values[i] = "params." + p.Field
+		default:
+			continue
+		}
+		break
+	}
+	return text
 }
 
 // wrong reports an error, field by field where it says more than one.
@@ -79,7 +116,10 @@ type hook struct {
 	node    string
 	program *script.Program
 	params  json.RawMessage
-	hosts   []string
+	// hosts may be reached besides limits.fetchHosts.
+	hosts []string
+	// state says where values are kept if the workflow does not.
+	state   State
 	partial bool
 }
 
@@ -88,7 +128,7 @@ func (h *hook) run(ctx context.Context, r *Run) (string, error) {
 	r.entry.In = len(before)
 	limits := &r.workflow.Limits
 	if len(before) > r.workflow.payload() {
-		return "", failure("the call and its answer have %d KB, and a hook of this workflow takes at most %d KB; raise limits.payloadKB", len(before)/kilobyte, r.workflow.payload()/kilobyte)
+		return "", failure("the call and its answer have %d KB, and a hook of this workflow takes at most %d KB; raise %s", len(before)/kilobyte, r.workflow.payload()/kilobyte, settingName("limits.payloadKB"))
 	}
 	runner := r.engine.opt.Runner
 	if r.detached {
@@ -100,7 +140,7 @@ func (h *hook) run(ctx context.Context, r *Run) (string, error) {
 			Time:   time.Duration(limits.HookMs) * time.Millisecond,
 			Memory: limits.HookMemMB * megabyte, Payload: limits.PayloadKB * kilobyte, Log: limits.LogKB * kilobyte,
 		},
-		Host: host{run: r, hosts: h.hosts},
+		Host: host{r, h},
 	})
 	stats := result.Stats
 	if e := (*script.Error)(nil); errors.As(err, &e) {
@@ -115,6 +155,9 @@ func (h *hook) run(ctx context.Context, r *Run) (string, error) {
 	defer func() { r.partial = false }()
 	return "", r.take(result)
 }
+
+// longestWait is the largest retryAfter, in seconds: a year.
+const longestWait = 365 * 24 * 3600
 
 // take does what a script wants.
 func (r *Run) take(result script.Result) error {
@@ -139,7 +182,11 @@ func (r *Run) take(result script.Result) error {
 	}
 	switch action {
 	case "deny":
-		return Deny(or(text(said[3]), jsonrpc.LookupText(result.Returned, "message")))
+		var again float64
+		if raw := jsonrpc.Lookup(result.Returned, "retryAfter"); raw != nil && json.Unmarshal(raw, &again) != nil {
+			return failure("the script returned retryAfter %s, and it must be a number of seconds", gateway.Short(string(raw)))
+		}
+		return deny(or(text(said[3]), jsonrpc.LookupText(result.Returned, "message")), time.Duration(math.Ceil(min(max(again, 0), longestWait)))*time.Second)
 	case "", "continue":
 		if err := r.changeRequest(request); err != nil {
 			return err

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -20,7 +21,7 @@ func (endNode) Compile(b *Builder, _ *Node) Action {
 	return Action{Role: RoleEnd, Run: func(_ context.Context, r *Run) (string, error) {
 		switch data.Outcome {
 		case "deny":
-			return "", Deny(data.Message)
+			return "", Deny(r.because(data.Message))
 		case "error":
 			if data.Message != "" {
 				return "", failure("%s", data.Message)
@@ -30,6 +31,14 @@ func (endNode) Compile(b *Builder, _ *Node) Action {
 			return "", r.complete()
 		}
 	}}
+}
+
+// because returns a message with the reason of a person who has denied the call.
+func (r *Run) because(message string) string {
+	if r.reason == "" {
+		return message
+	}
+	return strings.TrimSpace(message + " " + r.reason)
 }
 
 // callNode sends the call on: to the next workflow, or to the server.

@@ -51,7 +51,7 @@ func (b *Builder) settingsOf(settings map[string]*setting) {
 		case s == nil || (s.Value == nil) == (s.CEL == ""):
 			b.Problem("%q needs either value or cel", name)
 		case s.CEL != "":
-			s.expression = b.compileExpression(s.CEL)
+			s.expression = b.compileExpression(s.CEL, false)
 		}
 	}
 }

@@ -18,31 +18,69 @@ func canAskPerson(call *gateway.Call) bool {
 	return elicitation != nil && (jsonrpc.Lookup(elicitation, "form") != nil || jsonrpc.Lookup(elicitation, "url") == nil)
 }
 
-// maxFormArguments is how much of a call's arguments a form shows, in bytes.
+// mayAskPerson reports whether the client of a call may be asked instead of an
+// administrator. The program that asks its person is often the agent that made the call,
+// and nothing proves that a person answers. So clients with tokens are not asked, unless
+// the workflow says so.
+func mayAskPerson(q Question) bool {
+	id := q.Call.Identity.ClientID
+	_, named := gateway.LocalName(id)
+	return canAskPerson(q.Call) && (q.AskClient || named || id == gateway.LocalClient)
+}
+
+// maxFormArguments is how long the arguments in a form may be, in bytes.
 const maxFormArguments = 2000
 
-// askPerson asks the person at the client whether a call may be made.
-func (d *Desk) askPerson(ctx context.Context, q Question) (Decision, error) {
+// form returns the params with which a client asks its person whether a call may be made;
+// nil if it is not asked. A form cannot be scrolled or opened, so it shows all of the
+// arguments, or an administrator decides.
+func (d *Desk) form(q Question, a *Approval) []byte {
+	arguments := gateway.Printable(a.Arguments)
+	if !mayAskPerson(q) || a.NotShown > 0 || len(arguments) > maxFormArguments {
+		return nil
+	}
 	message := q.Message
 	if message == "" {
 		message = d.say(gateway.Textf("The workflow %q asks before %s is called.", q.Workflow, q.Call.Tool.Exposed))
 	}
+	message += "\n" + q.Call.Tool.Exposed + " " + arguments
+	if a.Masked {
+		message += "\n" + d.say(gateway.Textf("Parts of the arguments are hidden, because Genkan keeps them secret."))
+	}
 	params, err := json.Marshal(map[string]any{
-		"message": message + "\n" + q.Call.Tool.Exposed + " " + d.shownArguments(q, maxFormArguments),
+		"message": message,
 		"requestedSchema": map[string]any{
 			"type": "object", "required": []string{"allow"},
 			"properties": map[string]any{"allow": map[string]any{"type": "boolean", "title": d.say(gateway.Textf("Allow this call"))}},
 		},
 	})
 	if err != nil {
-		return Decision{}, err
+		return nil
 	}
-	raw, err := q.Call.Ask(ctx, "elicitation/create", params)
-	if err != nil {
-		return Decision{}, err
+	return params
+}
+
+// askClient has a client ask its person with a form; nil asks nobody. Call stop, which
+// withdraws the question.
+func askClient(ctx context.Context, call *gateway.Call, form []byte) (answered <-chan ending, stop func()) {
+	if form == nil {
+		return nil, func() {}
 	}
-	granted := jsonrpc.LookupText(raw, "action") == "accept" && string(jsonrpc.Lookup(jsonrpc.Lookup(raw, "content"), "allow")) == "true"
-	return Decision{Granted: granted, By: q.Call.Identity.ClientID}, nil
+	ctx, cancel := context.WithCancel(ctx)
+	answer, done := make(chan ending, 1), make(chan struct{})
+	go func() {
+		defer close(done)
+		raw, err := call.Ask(ctx, "elicitation/create", form)
+		switch {
+		case ctx.Err() != nil:
+			err = context.Cause(ctx)
+		case err != nil: // not a failure: the client could have such a call pass with failMode open
+			err = &denial{reason: gateway.Textf("the client could not ask its person: %s", gateway.AsError(err))}
+		}
+		granted := jsonrpc.LookupText(raw, "action") == "accept" && string(jsonrpc.Lookup(jsonrpc.Lookup(raw, "content"), "allow")) == "true"
+		answer <- ending{Decision{Granted: granted, By: call.Identity.ClientID}, err}
+	}()
+	return answer, func() { cancel(); <-done }
 }
 
 // say returns a text in the language of the options.

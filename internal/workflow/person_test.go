@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"genkan/internal/gateway"
@@ -27,7 +28,7 @@ func (p *formPeer) Ask(_ context.Context, method string, params []byte) ([]byte,
 	return []byte(p.answer), nil
 }
 
-// A client that shows forms asks its own person, who alone decides.
+// A client that shows forms asks its own person.
 func TestAClientAsksItsPerson(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, Options{})
@@ -48,7 +49,7 @@ func TestAClientAsksItsPerson(t *testing.T) {
 		})
 		peer := &formPeer{answer: answer}
 		q := question(b, time.Minute)
-		q.Message = ""
+		q.Message, q.AskClient = "", true
 		q.Call.Peer, q.Call.Session = peer, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
 		decision, err := d.Ask(t.Context(), q)
 		if decision.Granted != want || (err != nil) != (answer == "") || err == nil && decision.By != "anna" {
@@ -61,6 +62,94 @@ func TestAClientAsksItsPerson(t *testing.T) {
 		if len(peer.asked) != 1 || !strings.HasPrefix(peer.asked[0], "elicitation/create ") || !strings.Contains(peer.asked[0], form) || !strings.Contains(peer.asked[0], `"title":"ja:Allow this call"`) {
 			t.Errorf("asked %s", peer.asked)
 		}
+	}
+}
+
+// A client with a token could answer for its person, so it is asked only if the workflow
+// says so. Local clients are asked.
+func TestWhichClientsMayAskTheirPerson(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	for _, test := range []struct {
+		client    string
+		admin     bool
+		askClient bool
+		want      bool
+	}{
+		{client: "anna"},
+		{client: "anna", askClient: true, want: true},
+		{client: "admin", admin: true},
+		{client: "boss", admin: true},
+		{client: "local", admin: true, want: true},
+		{client: "local:cursor", want: true},
+	} {
+		q := question(b, time.Minute)
+		q.AskClient = test.askClient
+		q.Call.Identity = gateway.Identity{ClientID: test.client, Admin: test.admin}
+		q.Call.Peer, q.Call.Session = &formPeer{}, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
+		if got := mayAskPerson(q); got != test.want {
+			t.Errorf("%+v", test)
+		}
+	}
+}
+
+// waitingPeer is a client whose person does not answer.
+type waitingPeer struct{ withdrawn bool }
+
+func (p *waitingPeer) Notify(string, []byte) {}
+
+func (p *waitingPeer) Ask(ctx context.Context, _ string, _ []byte) ([]byte, error) {
+	<-ctx.Done()
+	p.withdrawn = true
+	return nil, context.Cause(ctx)
+}
+
+// An administrator can decide while a client asks its person, whose question is withdrawn
+// then.
+func TestAnAdministratorDecidesBeforeTheClient(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	for _, granted := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			d := NewDesk(DeskOptions{})
+			peer := &waitingPeer{}
+			q := question(b, time.Minute)
+			q.AskClient = true
+			q.Call.Peer, q.Call.Session = peer, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
+			done := make(chan Decision, 1)
+			go func() {
+				decision, err := d.Ask(t.Context(), q)
+				if err != nil {
+					t.Error(err)
+				}
+				done <- decision
+			}()
+			synctest.Wait()
+			if err := d.Decide(t.Context(), d.List()[0].ID, Decision{Granted: granted, By: "boss"}); err != nil {
+				t.Fatal(err)
+			}
+			if got := <-done; got.Granted != granted || got.By != "boss" || !peer.withdrawn || len(d.List()) > 0 {
+				t.Errorf("%+v, withdrawn: %t", got, peer.withdrawn)
+			}
+		})
+	}
+}
+
+// A client that cannot ask its person has no call pass whose workflow fails open.
+func TestAClientThatCannotAskIsNoFailure(t *testing.T) {
+	t.Parallel()
+	d := NewDesk(DeskOptions{})
+	b := newBench(t, Options{Decider: DeciderFunc(d.Ask)})
+	def := flow("w", "start → approve → mcp → end")
+	def.FailMode = open
+	b.use(t, def)
+	call := b.newCall("merge", `{}`)
+	call.Identity = gateway.Identity{ClientID: "local:cursor"}
+	call.Peer, call.Session = &formPeer{}, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
+	_, err := b.handler.Handle(t.Context(), call)
+	wantError(t, err, gateway.CodeDenied, "the client could not ask its person")
+	if len(b.server.sent) > 0 {
+		t.Errorf("sent %v", b.server.sent)
 	}
 }
 

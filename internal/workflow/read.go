@@ -22,7 +22,7 @@ func (l *Library) Workflow(ctx context.Context, id string, version int) (Stored,
 }
 
 // Versions returns all versions of a workflow, the newest first.
-func (l *Library) Versions(ctx context.Context, id string) ([]*Definition, error) {
+func (l *Library) Versions(ctx context.Context, id string) ([]Version, error) {
 	if _, err := l.Workflow(ctx, id, 0); err != nil {
 		return nil, err
 	}

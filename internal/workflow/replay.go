@@ -89,7 +89,13 @@ type Backtest struct {
 	P50, P95 time.Duration
 	// Examples are the ids of some calls by what became of them.
 	Examples map[string][]string
+	// Matched are the ids of the calls that the workflow is for: of the newest, because past
+	// calls come newest first.
+	Matched []string
 }
+
+// mostMatched is how many calls that a workflow is for are named.
+const mostMatched = 200
 
 // mostExamples is how many calls of a kind are named.
 const mostExamples = 5
@@ -133,6 +139,9 @@ func (b *Backtest) add(one Replayed, past Past) {
 	if !one.Matched {
 		b.Unmatched++
 		return
+	}
+	if len(b.Matched) < mostMatched {
+		b.Matched = append(b.Matched, past.Call.RequestID)
 	}
 	kind := ""
 	switch t := &one.Trace; {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"maps"
 	"strings"
-	"sync"
 	"time"
 
 	"genkan/internal/gateway"
@@ -36,9 +35,8 @@ type Run struct {
 	// stand is the response that stands for callErr.
 	stand []byte
 	vars  map[string]json.RawMessage
-	// kept is the state of a run whose workflow keeps none.
-	kept   map[string]json.RawMessage
-	keptMu sync.Mutex
+	// state has the values that end with the run.
+	state states
 	// forward sends the call on.
 	forward func(ctx context.Context, r *Run) (*gateway.Result, error)
 
@@ -48,6 +46,9 @@ type Run struct {
 	// detached is set for a hook that runs beside the path, and dry for a run that
 	// changes nothing. rehearsed is set if it is no run of a call that is made now.
 	detached, dry, rehearsed bool
+
+	// reason is why a person has denied the call; empty if nobody has, or said why.
+	reason string
 
 	began        time.Time
 	asked, spent time.Duration
@@ -59,8 +60,11 @@ type Run struct {
 func (e *Engine) newRun(ctx context.Context, w *Workflow, call *gateway.Call, c *chain) *Run {
 	r := &Run{
 		engine: e, workflow: w, ctx: ctx, calling: call, chain: c, began: time.Now(),
-		vars: maps.Clone(w.vars), kept: map[string]json.RawMessage{},
+		vars:  maps.Clone(w.vars),
 		trace: Trace{Workflow: w.ID, Version: w.Version, Mode: w.Mode, Call: call.RequestID, Client: call.Identity.ClientID, Started: time.Now()},
+	}
+	if call.Tool != nil && call.Tool.Kind == gateway.KindTool { // URIs can contain secrets
+		r.trace.Tool = call.Tool.Exposed
 	}
 	if r.vars == nil {
 		r.vars = map[string]json.RawMessage{}
@@ -133,7 +137,10 @@ func (r *Run) step(s *step) (handle string, err error) {
 		err = nil
 	}
 	if s.Role != RoleEnd && !r.rehearsed {
-		r.engine.stats.add(r.workflow.ID, s.id, took, err != nil && !isDenial(err))
+		if r.detached { // nobody waited while it was queued
+			took = r.entry.Run
+		}
+		r.engine.stats.add(r.workflow.ID, s.id, took, err)
 	}
 	return handle, err
 }
@@ -215,7 +222,7 @@ func (r *Run) isStand(response []byte) bool {
 // complete checks that there is something to answer with.
 func (r *Run) complete() error {
 	if r.response == nil {
-		return failure("the path ends without an answer: it has no mcp-call, and no hook has responded")
+		return failure("the path ends without an answer: it does not call the tool (mcp-call), and no script (hook) has answered")
 	}
 	return nil
 }
@@ -441,20 +448,28 @@ func (w *Workflow) payload() int {
 // errSkipped is returned by a node that does nothing in a dry run.
 var errSkipped = errors.New("not run, because nothing may be changed")
 
-// denial is the error of a node that refuses a call.
-type denial struct{ reason gateway.Text }
+// denial is the error of a node that refuses a call. The call may be sent again unchanged
+// after again; 0 is never.
+type denial struct {
+	reason gateway.Text
+	again  time.Duration
+}
 
 func (d *denial) Error() string { return d.reason.String() }
 
 // Deny returns the error with which a node refuses the call.
-func Deny(reason string) error {
+func Deny(reason string) error { return deny(reason, 0) }
+
+func deny(reason string, again time.Duration) error {
+	// The message in which it stands goes on with a full stop.
+	reason = strings.TrimSuffix(strings.TrimSuffix(strings.TrimSpace(reason), "."), "。")
 	if reason == "" {
-		return &denial{gateway.Textf("no reason was given")}
+		return &denial{gateway.Textf("no reason was given"), again}
 	}
 	if len(reason) > longestReason {
 		reason = gateway.Short(reason)
 	}
-	return &denial{gateway.Textf("%s", reason)}
+	return &denial{gateway.Textf("%s", reason), again}
 }
 
 func isDenial(err error) bool {

@@ -27,9 +27,9 @@ var testEnvironment = &Environment{
 		}
 		return &script.Program{ID: source, Name: name, Code: []byte(source)}, nil
 	},
-	Module: func(ref string) (string, bool) {
+	Module: func(ref string) (Module, bool) {
 		source, ok := map[string]string{"shared": "context.request.params.arguments.by = params.by", "shared@2": ""}[ref]
-		return source, ok
+		return Module{Script: source}, ok
 	},
 }
 
@@ -101,11 +101,11 @@ func (inProcess) Run(ctx context.Context, job script.Job) (script.Result, error)
 		"set": func(key string, value goja.Value) {
 			raw, err := json.Marshal(value.Export())
 			must(err)
-			must(job.Host.SetState(ctx, key, raw))
+			must(job.Host.SetState(ctx, key, raw, 0))
 		},
 	})
 	failed := func(kind script.Kind, message string) (script.Result, error) {
-		return script.Result{}, &script.Error{Kind: kind, Message: message, Line: 1, Column: 1, Stats: result.Stats}
+		return script.Result{}, &script.Error{Kind: kind, Message: message, Line: 1, Column: 1, Killed: kind == script.Timeout && ctx.Err() == nil, Stats: result.Stats}
 	}
 	// Its time begins here: what was prepared above does not expect to be interrupted.
 	defer follow()()

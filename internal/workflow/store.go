@@ -16,7 +16,7 @@ type Store interface {
 	Workflow(ctx context.Context, id string, version int) (Stored, error)
 	// Versions returns all versions of a workflow, the newest first; none for a workflow
 	// that does not exist.
-	Versions(ctx context.Context, id string) ([]*Definition, error)
+	Versions(ctx context.Context, id string) ([]Version, error)
 	// PutWorkflow adds a version, or saves the newest again. base is when the newest was
 	// saved, and 0 if there is none. The number of an added version is the one after the
 	// newest. The newest is saved again only if it is a step of the same draft; an empty
@@ -36,8 +36,8 @@ type Store interface {
 	// Tests returns the tests of a workflow, by their ids; none for a workflow that does
 	// not exist.
 	Tests(ctx context.Context, workflow string) ([]Test, error)
-	// PutTest adds a test to a workflow, or replaces the one with its id.
-	PutTest(ctx context.Context, workflow string, t Test) error
+	// PutTests adds tests to a workflow, and replaces those with the same ids.
+	PutTests(ctx context.Context, workflow string, tests []Test) error
 	DeleteTest(ctx context.Context, workflow, id string) error
 
 	// Modules, Module, PutModule and DeleteModule are the same for hook modules.
@@ -61,6 +61,13 @@ type Stored struct {
 	// File is the file that the workflow is written in, and that alone can change it;
 	// empty if it is in the database.
 	File string
+}
+
+// Version is a version of a workflow, and when it was enabled last; 0 if it never was, or if
+// nobody knows it.
+type Version struct {
+	*Definition
+	EnabledAt Millis
 }
 
 // Base names what a change was made to: a version, and when that was saved, because the

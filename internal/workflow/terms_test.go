@@ -39,12 +39,12 @@ func TestApproval(t *testing.T) {
 		sent   int
 	}{
 		"granted":           {[]string{asks}, granted, `{"content"`, 1},
-		"denied":            {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{Reason: "not on Fridays"}, nil }, `denied: workflow "w0" refused this call: not on Fridays`, 0},
-		"denied, no reason": {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{}, nil }, `refused this call: the person who was asked said no`, 0},
+		"denied":            {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{Reason: "not on Fridays"}, nil }, `denied: a person whom workflow "w0" asked refused this call: not on Fridays. It was not sent. Do not repeat it, and do not reach the same by another way: ask the user`, 0},
+		"denied, no reason": {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{}, nil }, `denied: a person whom workflow "w0" asked refused this call. It was not sent. Do not repeat it`, 0},
 		"no answer": {[]string{asks}, func(ctx context.Context, _ Question) (Decision, error) {
 			<-ctx.Done()
 			return Decision{}, ctx.Err()
-		}, `refused this call: nobody answered in time`, 0},
+		}, `refused this call: nobody answered in time whether this call may be made. It was not sent`, 0},
 		"nobody to ask": {[]string{asks}, nil, `failed at its node "approve", so this call was refused and not sent: nobody can be asked`, 0},
 		"cannot ask":    {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{}, errors.New("no door") }, "no door", 0},
 		"another way for denied": {[]string{`start → approve → mcp → end
@@ -339,9 +339,12 @@ func TestPromptsAndResources(t *testing.T) {
 	t.Parallel()
 	redact := `start → mcp → hook → end
 		hook: const c = context.response.contents || context.response.messages; c[0].text = '***'`
-	for method, c := range map[string]struct{ params, answer, want string }{
-		PromptsGet:    {`{"name":"github__p"}`, `{"messages":[{"text":"secret"}]}`, `{"messages":[{"text":"***"}]}`},
-		ResourcesRead: {`{"uri":"file:///x"}`, `{"contents":[{"uri":"file:///x","text":"secret"}]}`, `{"contents":[{"uri":"file:///x","text":"***"}]}`},
+	for method, c := range map[string]struct {
+		kind                 gateway.Kind
+		params, answer, want string
+	}{
+		PromptsGet:    {gateway.KindPrompt, `{"name":"github__p"}`, `{"messages":[{"text":"secret"}]}`, `{"messages":[{"text":"***"}]}`},
+		ResourcesRead: {gateway.KindResource, `{"uri":"file:///x"}`, `{"contents":[{"uri":"file:///x","text":"secret"}]}`, `{"contents":[{"uri":"file:///x","text":"***"}]}`},
 	} {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
@@ -354,9 +357,12 @@ func TestPromptsAndResources(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			call.Method, call.Params = method, params
+			call.Method, call.Params, call.Tool.Kind = method, params, c.kind
 			if got := said(b.handler.Handle(context.Background(), call)); got != c.want {
 				t.Error(got)
+			}
+			if trace, ok := b.traces.find(func(Trace) bool { return true }); !ok || trace.Tool != "" {
+				t.Errorf("the trace names the tool %q", trace.Tool)
 			}
 			if string(call.Params.Raw) != c.params {
 				t.Errorf("sent %s", call.Params.Raw)
@@ -531,4 +537,37 @@ func FuzzHookResult(f *testing.F) {
 			t.Errorf("answered %s", result.Raw)
 		}
 	})
+}
+
+// A call that waited for a person is sent only if its caller may still make it, whatever
+// the workflow makes of a refusal.
+func TestACallThatWaitedIsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string]string{
+		"granted": "start → approve → mcp → end",
+		"denied":  "start → approve → mcp → end\napprove -denied→ mcp2 → end2",
+	} {
+		for _, may := range []bool{true, false} {
+			opt := Options{
+				Decider: deciderFunc(func(context.Context, Question) (Decision, error) { return Decision{Granted: name == "granted"}, nil }),
+				Recheck: func(_ context.Context, call *gateway.Call) error {
+					if may {
+						return nil
+					}
+					return gateway.Errorf(gateway.CodeUnauthenticated, "the token %q was revoked", call.Identity.ClientID)
+				},
+			}
+			d := flow("w", lines)
+			d.FailMode = open
+			b := newBench(t, opt, d)
+			got := b.call("merge", `{}`)
+			if may != strings.HasPrefix(got, `{"content"`) || may == strings.Contains(got, `its caller may not make it any more: the token "anna" was revoked`) || may != (len(b.server.sent) == 1) {
+				t.Errorf("%s, %t: %s, sent %v", name, may, got, b.server.sent)
+			}
+		}
+	}
+	b := newBench(t, Options{Recheck: func(context.Context, *gateway.Call) error { return errors.New("asked") }}, flow("w", "start → hook → mcp → end\nhook: 1"))
+	if got := b.call("merge", `{}`); !strings.HasPrefix(got, `{"content"`) {
+		t.Errorf("a call that did not wait: %s", got)
+	}
 }

@@ -85,9 +85,13 @@ type Mismatch struct {
 	Got  json.RawMessage `json:"got"`
 }
 
+// MostTests is how many tests a workflow may have.
+const MostTests = 200
+
+// largestTests is how many bytes the tests of a workflow may have together, in JSON.
 const (
-	mostTests = 200
-	testsTime = time.Minute
+	largestTests = 4 << 20
+	testsTime    = time.Minute
 )
 
 // Tests returns the tests of a workflow.
@@ -98,41 +102,143 @@ func (l *Library) Tests(ctx context.Context, id string) ([]Test, error) {
 	return l.store.Tests(ctx, id)
 }
 
-// SaveTest adds a test to a workflow, or replaces the one with its id.
-func (l *Library) SaveTest(ctx context.Context, id string, t Test) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all, err := l.Tests(ctx, id)
-	if err != nil {
-		return err
+// Tests returns the tests in the definition's `tests` member. The error says why they cannot be
+// kept.
+func (d *Definition) Tests() (tests []Test, err error) {
+	for _, m := range d.rest {
+		if m.key != testsKey {
+			continue
+		}
+		if err := json.Unmarshal(m.value, &tests); err != nil {
+			return nil, gateway.Errorf(gateway.CodeInvalid, "its tests cannot be read: %s", err.Error())
+		}
 	}
-	if len(all) >= mostTests && !slices.ContainsFunc(all, func(o Test) bool { return o.ID == t.ID }) {
-		return gateway.Errorf(gateway.CodeInvalid, "workflow %q has %d tests, which is the most that it may have; delete one first", id, len(all))
-	}
-	if err := t.Check(); err != nil {
-		return err
-	}
-	return l.store.PutTest(ctx, id, t)
+	return tests, CheckTests(d.ID, tests)
 }
 
-// Check returns what keeps a test from being run or kept.
-func (t *Test) Check() error {
+// WithTests returns a definition with these tests beside it, and no others.
+func (d Definition) WithTests(tests []Test) (Definition, error) {
+	d.rest = slices.DeleteFunc(slices.Clone(d.rest), func(m member) bool { return m.key == testsKey })
+	if len(tests) == 0 {
+		return d, nil
+	}
+	raw, err := encode(tests)
+	d.rest = append(d.rest, member{testsKey, raw})
+	return d, err
+}
+
+const testsKey = "tests"
+
+// SaveTest adds a test to a workflow, or replaces the one with its id.
+func (l *Library) SaveTest(ctx context.Context, id string, t Test) error {
+	_, err := l.saveTests(ctx, id, []Test{t})
+	return err
+}
+
+// SaveTests is SaveTest for all tests in the definition's `tests` member. It reports whether
+// one of them was added or changed. The definition itself is not saved.
+func (l *Library) SaveTests(ctx context.Context, d *Definition) (changed bool, err error) {
+	tests, err := d.Tests()
+	if err != nil {
+		return false, err
+	}
+	return l.saveTests(ctx, d.ID, tests)
+}
+
+func (l *Library) saveTests(ctx context.Context, id string, tests []Test) (changed bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, err := l.store.Workflow(ctx, id, 0); err != nil {
+		return false, err
+	}
+	tests, err = l.newTests(ctx, id, tests)
+	if err != nil || len(tests) == 0 {
+		return false, err
+	}
+	return true, l.store.PutTests(ctx, id, tests)
+}
+
+// CheckNewTests returns why the tests in the definition's `tests` member cannot be kept beside
+// those that the workflow has.
+func (l *Library) CheckNewTests(ctx context.Context, d *Definition) error {
+	tests, err := d.Tests()
+	if err == nil {
+		_, err = l.newTests(ctx, d.ID, tests)
+	}
+	return err
+}
+
+// newTests returns those of the tests that a workflow does not have, or has in another form. The
+// error says why it cannot have them.
+func (l *Library) newTests(ctx context.Context, id string, tests []Test) (changed []Test, err error) {
+	if len(tests) == 0 {
+		return nil, nil
+	}
+	all, err := l.store.Tests(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.Clone(all)
+	for _, t := range tests {
+		i := slices.IndexFunc(all, func(o Test) bool { return o.ID == t.ID })
+		switch {
+		case i < 0:
+			all = append(all, t)
+		case sameTest(all[i], t):
+			continue
+		default:
+			all[i] = t
+		}
+		changed = append(changed, t)
+	}
+	if len(changed) == 0 {
+		return nil, nil
+	}
+	return changed, CheckTests(id, all)
+}
+
+// CheckTests returns what keeps tests from being run, or from being kept with a workflow.
+func CheckTests(id string, tests []Test) error {
+	if len(tests) > MostTests {
+		return gateway.Errorf(gateway.CodeInvalid, "workflow %q would have %d tests, and %d are the most that it may have; leave some out, or delete others first", gateway.Short(id), len(tests), MostTests)
+	}
+	size := 0
+	for i := range tests {
+		raw, err := tests[i].check()
+		if err != nil {
+			return err
+		}
+		size += len(raw)
+	}
+	if size > largestTests {
+		return gateway.Errorf(gateway.CodeInvalid, "the tests of workflow %q would have more than %d MB together, which is the most that can be kept; leave some out, or delete others first", gateway.Short(id), largestTests/megabyte)
+	}
+	return nil
+}
+
+// check returns the test in JSON, or what is wrong with it.
+func (t *Test) check() ([]byte, error) {
 	raw, encoding := json.Marshal(t)
 	outcomes := []string{"", OutcomeOK, OutcomeDenied, OutcomeFailed, OutcomePassed, OutcomeUnmatched}
 	switch {
 	case !validID(t.ID):
-		return wrongID(t.ID)
+		return nil, wrongID(t.ID)
 	case encoding != nil || len(t.Answer) > 0 && t.Answer[0] != '{':
-		return gateway.Errorf(gateway.CodeInvalid, "the answer of test %q must be a JSON object: the result that the server is to have returned", t.ID)
+		return nil, gateway.Errorf(gateway.CodeInvalid, "the answer of test %q must be a JSON object: the result that the server is to have returned", t.ID)
 	case !slices.Contains(outcomes, t.Expect.Outcome):
-		return gateway.Errorf(gateway.CodeInvalid, "%s is %q and must be one of %v", "expect.outcome", gateway.Short(t.Expect.Outcome), outcomes[1:])
-	case len(raw) > largestDefinition:
-		return gateway.Errorf(gateway.CodeInvalid, "test %q is larger than %d MB, which is the largest that can be kept", t.ID, largestDefinition/megabyte)
+		return nil, gateway.Errorf(gateway.CodeInvalid, "%s is %q and must be one of %v", "expect.outcome", gateway.Short(t.Expect.Outcome), outcomes[1:])
 	}
 	if _, err := t.Call.call(ToolsCall); err != nil {
-		return gateway.Errorf(gateway.CodeInvalid, "call.params of test %q cannot be used: %s", t.ID, err)
+		return nil, gateway.Errorf(gateway.CodeInvalid, "call.params of test %q cannot be used: %s", t.ID, err)
 	}
-	return nil
+	return raw, nil
+}
+
+// sameTest reports whether two tests say the same, whatever their white space.
+func sameTest(a, b Test) bool {
+	one, err := json.Marshal(a)
+	other, wrong := json.Marshal(b)
+	return err == nil && wrong == nil && sameJSON(one, other)
 }
 
 // DeleteTest removes a test.
@@ -176,15 +282,16 @@ func (l *Library) Try(ctx context.Context, d *Definition, tests []Test) ([]TestR
 	return results, nil
 }
 
-// failing lists the tests that fail with a version of a workflow.
-func (l *Library) failing(ctx context.Context, id string, version int) (ids []string, err error) {
+// failing returns the names of the tests that fail with a version of a workflow; the id of one
+// without a name.
+func (l *Library) failing(ctx context.Context, id string, version int) (names []string, err error) {
 	results, err := l.RunTests(ctx, id, version)
 	for _, r := range results {
 		if !r.Passed {
-			ids = append(ids, r.ID)
+			names = append(names, cmp.Or(r.Name, r.ID))
 		}
 	}
-	return ids, err
+	return names, err
 }
 
 // test runs one test.

@@ -105,9 +105,9 @@ func TestEnablingNeedsTestsThatPass(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	save("return {action: 'deny', reason: 'no'}", 0)
-	for _, id := range []string{"denies", "refuses"} {
-		if err := l.SaveTest(ctx, "w", Test{ID: id, Expect: Expect{Outcome: OutcomeDenied}}); err != nil {
+	save("return {action: 'deny', reason: 'no.'}", 0)
+	for id, name := range map[string]string{"denies": "", "test-2": "refuses"} {
+		if err := l.SaveTest(ctx, "w", Test{ID: id, Name: name, Expect: Expect{Outcome: OutcomeDenied}}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -115,8 +115,8 @@ func TestEnablingNeedsTestsThatPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	save("", 1)
-	wantError(t, l.Enable(ctx, "w", 0), gateway.CodeConflict, `workflow "w" cannot be enabled: its version 2 fails the tests denies, refuses;`)
-	if got := b.call("do", "{}"); !strings.Contains(got, "refused this call: no") {
+	wantError(t, l.Enable(ctx, "w", 0), gateway.CodeConflict, `workflow "w" cannot be enabled: version 2 fails the tests "denies", "refuses";`)
+	if got := b.call("do", "{}"); !strings.Contains(got, "refused this call: no. It was not sent") {
 		t.Error(got)
 	}
 	if log.String() != "" {
@@ -139,13 +139,13 @@ func TestEnablingNeedsTestsThatPass(t *testing.T) {
 	wantError(t, l.ForceEnable(ctx, "w", 0), gateway.CodeInvalid, "every path must reach an end")
 	// A rollback that is refused stores nothing.
 	_, err := l.Rollback(ctx, "w", 2)
-	wantError(t, err, gateway.CodeConflict, "its version 2 fails the tests denies, refuses")
+	wantError(t, err, gateway.CodeConflict, `version 2 fails the tests "denies", "refuses"`)
 	_, err = l.Rollback(ctx, "w", 3)
 	wantError(t, err, gateway.CodeInvalid, "every path must reach an end")
 	if s, err := l.store.Workflow(ctx, "w", 0); err != nil || s.Running != 2 || s.Version != 3 {
 		t.Errorf("%+v, %v", s, err)
 	}
-	for _, id := range []string{"denies", "refuses"} {
+	for _, id := range []string{"denies", "test-2"} {
 		if err := l.DeleteTest(ctx, "w", id); err != nil {
 			t.Fatal(err)
 		}
@@ -172,19 +172,85 @@ func TestTestsThatAreRefused(t *testing.T) {
 		"must be a JSON object":                  {ID: "t", Answer: []byte(`[]`)},
 		"must be a JSON object: the":             {ID: "t", Answer: []byte(`{`)},
 		`expect.outcome is "good"`:               {ID: "t", Expect: Expect{Outcome: "good"}},
-		"larger than 4 MB":                       {ID: "t", Name: strings.Repeat("x", 5<<20)},
+		"more than 4 MB together":                {ID: "t", Name: strings.Repeat("x", 5<<20)},
 	} {
 		wantError(t, l.SaveTest(ctx, "w", test), gateway.CodeInvalid, says)
 	}
-	for i := range mostTests {
-		if err := store.PutTest(ctx, "w", Test{ID: fmt.Sprint(i)}); err != nil {
+	for i := range MostTests {
+		if err := store.PutTests(ctx, "w", []Test{{ID: fmt.Sprint(i)}}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	wantError(t, l.SaveTest(ctx, "w", Test{ID: "more"}), gateway.CodeInvalid, "has 200 tests")
+	wantError(t, l.SaveTest(ctx, "w", Test{ID: "more"}), gateway.CodeInvalid, "would have 201 tests")
 	if err := l.SaveTest(ctx, "w", Test{ID: "7"}); err != nil {
 		t.Error(err)
 	}
+}
+
+// Tests beside a definition are saved with it, in one step: all of them, or nothing.
+func TestTestsAreSavedWithDefinitions(t *testing.T) {
+	t.Parallel()
+	l, _, store := newLibrary(t)
+	counted := &countedTests{Store: store}
+	l.store = counted
+	ctx := t.Context()
+	with := func(tests ...Test) *Definition {
+		d, err := flow("w", "start → mcp → end").WithTests(tests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &d
+	}
+	var many []Test
+	for i := range MostTests {
+		many = append(many, Test{ID: fmt.Sprint(i), Call: TestCall{Params: []byte(`{"a": [1, 2]}`)}})
+	}
+	if _, err := l.Save(ctx, *with(many...), 0); err != nil || counted.reads != 1 || counted.writes != 1 {
+		t.Fatalf("%d reads, %d writes, %v", counted.reads, counted.writes, err)
+	}
+	for says, tests := range map[string][]Test{
+		"would have 201 tests":  {{ID: "more"}},
+		"would have 202 tests":  append(many, Test{ID: "more"}, Test{ID: "another"}),
+		"more than 4 MB":        {{ID: "1", Name: strings.Repeat("x", 2<<20)}, {ID: "2", Name: strings.Repeat("x", 2<<20)}},
+		"cannot be an id":       {{ID: "1", Name: "new"}, {ID: "a/b"}},
+		"must be a JSON object": {{ID: "1", Answer: []byte("[]")}},
+	} {
+		_, err := l.Save(ctx, *with(tests...), 1)
+		wantError(t, err, gateway.CodeInvalid, says)
+		wantError(t, l.CheckNewTests(ctx, with(tests...)), gateway.CodeInvalid, says)
+		_, err = l.SaveTests(ctx, with(tests...))
+		wantError(t, err, gateway.CodeInvalid, says)
+	}
+	if s, err := l.Workflow(ctx, "w", 0); err != nil || s.Version != 1 || counted.writes != 1 {
+		t.Errorf("something was stored: %+v, %v", s, err)
+	}
+	// Only what differs is stored.
+	if changed, err := l.SaveTests(ctx, with(Test{ID: "7", Call: TestCall{Params: []byte(`{"a":[1,2]}`)}})); err != nil || changed {
+		t.Errorf("white space is a change: %v", err)
+	}
+	if changed, err := l.SaveTests(ctx, with(many[1], Test{ID: "7", Name: "edited"})); err != nil || !changed {
+		t.Errorf("an edit is no change: %v", err)
+	}
+	if tests, err := l.Tests(ctx, "w"); err != nil || len(tests) != MostTests || counted.stored != MostTests+1 {
+		t.Errorf("%d tests, %d were stored, %v", len(tests), counted.stored, err)
+	}
+}
+
+// countedTests counts how often tests are read and written.
+type countedTests struct {
+	Store
+	reads, writes, stored int
+}
+
+func (c *countedTests) Tests(ctx context.Context, id string) ([]Test, error) {
+	c.reads++
+	return c.Store.Tests(ctx, id)
+}
+
+func (c *countedTests) PutTests(ctx context.Context, id string, tests []Test) error {
+	c.writes++
+	c.stored += len(tests)
+	return c.Store.PutTests(ctx, id, tests)
 }
 
 // A script that takes forever does not hold up who runs tests.

@@ -42,6 +42,8 @@ type Trace struct {
 	// Call is the RequestID of the call, and Client is who made it. A list that is made
 	// for a client has no call.
 	Call, Client string
+	// Tool is the tool's exposed name, if the call is one of a tool.
+	Tool string
 
 	Started time.Time
 	Outcome string
@@ -50,17 +52,43 @@ type Trace struct {
 	Changed, Sent bool
 	// Detached is set for a hook that ran beside the path.
 	Detached bool
-	Steps    []Step
+	// Masked are the rules by which Redacted took something out.
+	Masked []string `json:",omitempty"`
+	Steps  []Step
 }
 
-// Took is how long the nodes took, without the call and without people.
+// Took is how long the nodes took, without the call and without people. Of a hook beside
+// the path it is without the time in a queue, for which nobody waited.
 func (t *Trace) Took() (took time.Duration) {
 	for i := range t.Steps {
-		if s := &t.Steps[i]; s.Type != callType && s.Type != approveType {
-			took += s.Queue + s.Run
+		s := &t.Steps[i]
+		if s.Type == callType || s.Type == approveType {
+			continue
+		}
+		took += s.Run
+		if !t.Detached {
+			took += s.Queue
 		}
 	}
 	return took
+}
+
+// Effect returns what the run did to the call, or would have done if the workflow only
+// watches: EffectDenied and so on. It is empty for nothing.
+func (t *Trace) Effect() string {
+	denied := t.Outcome == OutcomeDenied || t.Outcome == OutcomeFailed
+	switch {
+	case t.Detached || !denied && !t.Changed:
+		return ""
+	case denied && t.Mode == shadow:
+		return EffectWouldDeny
+	case denied:
+		return EffectDenied
+	case t.Mode == shadow:
+		return EffectWouldChange
+	default:
+		return EffectChanged
+	}
 }
 
 // Step is what one node did. It is not redacted.
@@ -135,6 +163,8 @@ func (s *Step) PatchJSON() json.RawMessage {
 // NodeStats are figures about a node.
 type NodeStats struct {
 	Runs, Errors int64
+	// Killed are errors: its script ran too long, took too much memory, or crashed.
+	Killed int64
 	// P50 and P95 are of the last runs.
 	P50, P95 time.Duration
 }
@@ -147,11 +177,11 @@ type statistics struct {
 
 // figures are those of one node. last is a ring.
 type figures struct {
-	runs, errors int64
-	last         [256]time.Duration
+	runs, errors, killed int64
+	last                 [256]time.Duration
 }
 
-func (s *statistics) add(workflow, node string, took time.Duration, failed bool) {
+func (s *statistics) add(workflow, node string, took time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.nodes == nil {
@@ -169,8 +199,12 @@ func (s *statistics) add(workflow, node string, took time.Duration, failed bool)
 	}
 	f.last[f.runs%int64(len(f.last))] = took
 	f.runs++
-	if failed {
+	switch statusOf(err) {
+	case StatusTimeout, StatusOOM, StatusCrashed, StatusError:
 		f.errors++
+	}
+	if e := (*script.Error)(nil); errors.As(err, &e) && e.Killed {
+		f.killed++
 	}
 }
 
@@ -190,7 +224,7 @@ func (e *Engine) Stats(workflow string) map[string]NodeStats {
 	for node, f := range s.nodes[workflow] {
 		n := min(f.runs, int64(len(f.last)))
 		sorted := slices.Sorted(slices.Values(f.last[:n]))
-		all[node] = NodeStats{f.runs, f.errors, sorted[n*50/100], sorted[n*95/100]}
+		all[node] = NodeStats{f.runs, f.errors, f.killed, sorted[n*50/100], sorted[n*95/100]}
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package workflow
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -222,6 +223,8 @@ func (t Trace) Redacted(redact func([]byte) []byte) Trace {
 	if redact == nil {
 		return t
 	}
+	t.Masked = slices.Clone(t.Masked)
+	redact = t.noting(redact)
 	text := func(s string) string { return string(redact([]byte(s))) }
 	t.Steps = slices.Clone(t.Steps)
 	for i := range t.Steps {
@@ -238,6 +241,36 @@ func (t Trace) Redacted(redact func([]byte) []byte) Trace {
 	}
 	return t
 }
+
+// noting returns redact, and adds the rules that it names to Masked. A mark that was there
+// before is the work of a workflow.
+func (t *Trace) noting(redact func([]byte) []byte) func([]byte) []byte {
+	return func(raw []byte) []byte {
+		out := redact(raw)
+		if bytes.Equal(out, raw) {
+			return out
+		}
+		before, seen := marks(raw), map[string]int{}
+		for _, mark := range maskMark.FindAllSubmatch(out, -1) {
+			rule := string(mark[1])
+			if seen[rule]++; seen[rule] == before[rule]+1 && !slices.Contains(t.Masked, rule) {
+				t.Masked = append(t.Masked, rule)
+			}
+		}
+		return out
+	}
+}
+
+// marks counts the marks of each rule in a text.
+func marks(raw []byte) map[string]int {
+	counts := map[string]int{}
+	for _, mark := range maskMark.FindAllSubmatch(raw, -1) {
+		counts[string(mark[1])]++
+	}
+	return counts
+}
+
+var maskMark = regexp.MustCompile(`\[redacted:([^\]\n]{1,100})\]`)
 
 // redacted returns a copy of the change without secrets. A value may be secret because
 // of its key.

@@ -42,6 +42,8 @@ func (b *Builder) degrees(g *graph, s *step) {
 	switch {
 	case s.Role == RoleStart && in > 0:
 		b.Problem("an edge leads to it; nothing comes before the start")
+	case s.Role == RoleEnd && in > 1:
+		b.Problem("%d edges lead to it; only one may: add another end with + for each of the others", in)
 	case s.Role != RoleStart && in > 1:
 		b.Problem("%d edges lead to it; only one may", in)
 	}
@@ -65,9 +67,9 @@ func (b *Builder) leads(s *step) {
 		switch {
 		case s.next[way] != nil:
 		case s.oneWay(way):
-			b.Problem("nothing follows it; every path must reach an end")
+			b.Problem("nothing follows it; every path must reach an end: add one with +")
 		default:
-			b.Problem("nothing follows its exit “%s”; every path must reach an end", wayName(way))
+			b.Problem("nothing follows its exit “%s”; every path must reach an end of its own: add one with +", wayName(way))
 		}
 	}
 	if s.OnError == onErrorBranch && s.next[handleError] == nil {

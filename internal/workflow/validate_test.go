@@ -28,9 +28,12 @@ func TestProblems(t *testing.T) {
 		change func(d *Definition)
 		want   []string
 	}{
-		"nothing at all":   {``, nil, []string{`the workflow has no start node`}},
-		"a second start":   {"start → mcp → end\nstart2 → end2", nil, []string{`node "start2": it is a second start; a workflow has one`, `node "start2": no path from the start leads to it`, `node "end2": no path from the start leads to it`}},
-		"a loop":           {"start → hook → mcp → hook", nil, []string{`node "hook": this is a loop: the path comes back to it`, `node "hook": 2 edges lead to it; only one may`}},
+		"nothing at all": {``, nil, []string{`the workflow has no start node`}},
+		"a second start": {"start → mcp → end\nstart2 → end2", nil, []string{`node "start2": it is a second start; a workflow has one`, `node "start2": no path from the start leads to it`, `node "end2": no path from the start leads to it`}},
+		"a loop":         {"start → hook → mcp → hook", nil, []string{`node "hook": this is a loop: the path comes back to it`, `node "hook": 2 edges lead to it; only one may`}},
+		"two edges to an end": {"start → condition\ncondition -a→ mcp → end\ncondition -else→ end\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{
+			`node "end": 2 edges lead to it; only one may: add another end with + for each of the others`,
+		}},
 		"a loop elsewhere": {"start → mcp → end\nhook → hook2 → hook", nil, []string{`node "hook": this is a loop: the path comes back to it`, `node "hook": no path from the start leads to it`, `node "hook2": no path from the start leads to it`}},
 		"a loop to itself": {"start → mcp → end\nhook → hook", nil, []string{`node "hook": this is a loop: the path comes back to it`, `node "hook": no path from the start leads to it`}},
 		"back to the start": {"start → mcp → start", nil, []string{
@@ -38,29 +41,38 @@ func TestProblems(t *testing.T) {
 		}},
 		"two to wait for":                 {"start → mcp → end\nstart → hook → end2", nil, []string{`node "start": it leads to “Call the tool” already; only one step can follow it`}},
 		"two behind an exit":              {"start → approve → mcp → end\napprove -denied→ end2\napprove -denied→ end3\nend2: {\"label\":\"Not this\",\"outcome\":\"deny\"}", nil, []string{`node "approve": its exit “no” leads to “Not this” already; only one step can follow it`}},
-		"a node with a label":             {"start → mcp → hook\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true},\"label\":\"Redact mail\"}", nil, []string{`node "Redact mail": nothing follows it; every path must reach an end`}},
+		"a node with a label":             {"start → mcp → hook\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true},\"label\":\"Redact mail\"}", nil, []string{`node "Redact mail": nothing follows it; every path must reach an end: add one with +`}},
 		"a script of a node with a label": {"start → hook → mcp → end\nhook: {\"hook\":{\"script\":\"let x = ;\",\"blocking\":true},\"label\":\"Redact mail\"}", nil, []string{`node "Redact mail", line 1, column 27: SyntaxError: w/hook: Line 1:27 Unexpected token ; (and 2 more errors)`}},
-		"a path without an end":           {"start → mcp → hook", nil, []string{`node "hook": nothing follows it; every path must reach an end`}},
-		"only a hook that is not awaited": {"start → beside", nil, []string{`node "start": nothing follows it; every path must reach an end`}},
+		"a path without an end":           {"start → mcp → hook", nil, []string{`node "hook": nothing follows it; every path must reach an end: add one with +`}},
+		"only a hook that is not awaited": {"start → beside", nil, []string{`node "start": nothing follows it; every path must reach an end: add one with +`}},
 		"after an end":                    {"start → mcp → end → end2", nil, []string{`node "end": an edge leaves it; nothing comes after an end`}},
 		"after what nobody waits for":     {"start → mcp → end\nstart → beside → end2", nil, []string{`node "beside": an edge leaves it; nothing can follow a hook that nobody waits for (blocking is false)`}},
 		"two calls on a path":             {"start → mcp → hook → mcp2 → end", nil, []string{`node "mcp2": it is the second “Call the tool” on its path; a call is sent once`}},
-		"a condition without else":        {"start → condition\ncondition -a→ mcp → end\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{`node "condition": nothing follows its exit “else”; every path must reach an end`}},
+		"a condition without else":        {"start → condition\ncondition -a→ mcp → end\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{`node "condition": nothing follows its exit “else”; every path must reach an end of its own: add one with +`}},
 		"a condition with other handles": {"start → condition\ncondition -b→ mcp → end\ncondition -else→ mcp2 → end2\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"true\"}]}", nil, []string{
-			`node "condition": an edge leaves it by "b", which it does not have; it has [a else error]`, `node "condition": nothing follows its exit “a”; every path must reach an end`,
+			`node "condition": an edge leaves it by "b", which it does not have; it has [a else error]`, `node "condition": nothing follows its exit “a”; every path must reach an end of its own: add one with +`,
 		}},
 		"CEL that does not compile": {"start → condition\ncondition -a→ mcp → end\ncondition -else→ mcp2 → end2\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"args.x ==\\n nothing\"}]}", nil, []string{
 			`node "condition", line 2, column 2: there is no variable or function nothing; an expression sees request, response, metadata, vars and args`,
 		}},
-		"a script that does not compile": {"start → hook → mcp → end\nhook: let x = ;", nil, []string{`node "hook", line 1, column 27: SyntaxError: w/hook: Line 1:27 Unexpected token ; (and 2 more errors)`}},
-		"an unknown type":                {"start → magic → mcp → end", nil, []string{`node "magic": there is no node type "magic"`}},
-		"a misspelt key of match":        {"start → mcp → end", func(d *Definition) { d.Match = parsed[Match](`{"tool":["a__b"]}`) }, []string{`match has no key "tool"; its keys are servers, tools, clients, annotations, when`}},
-		"a misspelt limit":               {"start → mcp → end", func(d *Definition) { d.Limits = parsed[Limits](`{"hookMS":1,"total":1}`) }, []string{`limits has no key "total"; its keys are totalMs, hookMs, hookMemMB, payloadKB, depth, logKB, detachedMax, fetchHosts`}},
-		"a misspelt key of state":        {"start → mcp → end", func(d *Definition) { d.State = parsed[State](`{"ttl":1}`) }, []string{`state has no key "ttl"; its keys are scope, ttlS, maxKB`}},
-		"an unknown module":              {"start → hook → mcp → end\nhook: {\"hook\":{\"module\":\"none\",\"blocking\":true}}", nil, []string{`node "hook": there is no hook module "none"`}},
-		"an unknown template":            {"start → hook → mcp → end\nhook: {\"hook\":{\"template\":\"none\",\"blocking\":true}}", nil, []string{`node "hook": there is no template "none"`}},
-		"a branch to nowhere":            {"start → hook → mcp → end\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true,\"onError\":\"branch\"}}", nil, []string{`node "hook": nothing follows its exit “fails”, and onError is branch`}},
-		"a set that sets nothing":        {"start → set → mcp → end\nset: {\"vars\":{\"a\":{}}}", nil, []string{`node "set": "a" needs either value or cel`}},
+		"a cascade of syntax errors": {"start → mcp → end", func(d *Definition) { d.Match.When = "args.x = = 1" }, []string{
+			`line 1, column 8: "Only if" (match.when): syntax error: = is not expected here`,
+		}},
+		"a number for a condition": {"start → condition\ncondition -a→ mcp → end\ncondition -else→ mcp2 → end2\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"size(args.message)\"}]}", func(d *Definition) { d.Match.When = "[1]" }, []string{
+			`line 1, column 1: "Only if" (match.when): the expression gives a value of type list(int) and must give true or false`,
+			`node "condition", line 1, column 1: the expression gives a value of type int and must give true or false`,
+		}},
+		"a condition of a type that is not known": {"start → mcp → end", func(d *Definition) { d.Match.When = "args.x" }, nil},
+		"a script that does not compile":          {"start → hook → mcp → end\nhook: let x = ;", nil, []string{`node "hook", line 1, column 27: SyntaxError: w/hook: Line 1:27 Unexpected token ; (and 2 more errors)`}},
+		"an unknown type":                         {"start → magic → mcp → end", nil, []string{`node "magic": there is no node type "magic"`}},
+		"a misspelt key of match":                 {"start → mcp → end", func(d *Definition) { d.Match = parsed[Match](`{"tool":["a__b"]}`) }, []string{`match has no key "tool"; its keys are servers, tools, clients, annotations, when`}},
+		"a misspelt limit":                        {"start → mcp → end", func(d *Definition) { d.Limits = parsed[Limits](`{"hookMS":1,"total":1}`) }, []string{`"Limits" (limits) has no key "total"; its keys are totalMs, hookMs, hookMemMB, payloadKB, depth, logKB, detachedMax, fetchHosts`}},
+		"a state that is too large":               {"start → mcp → end", func(d *Definition) { d.State.MaxKB = 16385 }, []string{`state.maxKB is 16385, and 16384 is the most that it may be`}},
+		"a misspelt key of state":                 {"start → mcp → end", func(d *Definition) { d.State = parsed[State](`{"ttl":1}`) }, []string{`state has no key "ttl"; its keys are scope, ttlS, maxKB`}},
+		"an unknown module":                       {"start → hook → mcp → end\nhook: {\"hook\":{\"module\":\"none\",\"blocking\":true}}", nil, []string{`node "hook": there is no hook module "none"`}},
+		"an unknown template":                     {"start → hook → mcp → end\nhook: {\"hook\":{\"template\":\"none\",\"blocking\":true}}", nil, []string{`node "hook": there is no template "none"`}},
+		"a branch to nowhere":                     {"start → hook → mcp → end\nhook: {\"hook\":{\"script\":\"\",\"blocking\":true,\"onError\":\"branch\"}}", nil, []string{`node "hook": nothing follows its exit “fails”, and onError is branch`}},
+		"a set that sets nothing":                 {"start → set → mcp → end\nset: {\"vars\":{\"a\":{}}}", nil, []string{`node "set": "a" needs either value or cel`}},
 		"an edge to nothing": {"start → mcp → end", func(d *Definition) { d.Edges = append(d.Edges, Edge{Source: "mcp", Target: "x"}) }, []string{
 			`an edge leads from "mcp" to "x", and one of them does not exist`,
 		}},
@@ -71,9 +83,9 @@ func TestProblems(t *testing.T) {
 		}, []string{
 			`the workflow has no id`,
 			`workflowType is "tools/cal" and must be one of [tools/call tools/list prompts/get resources/read]`,
-			`mode is "x" and must be one of [enforce shadow]`, `failMode is "x" and must be one of [closed open]`, `hookMs is negative`,
+			`mode is "x" and must be one of [enforce shadow]`, `failMode is "x" and must be one of [closed open]`, `"Limits" (limits.hookMs) is negative`,
 			`the tool "delete_repo" matches nothing; tools are matched as server__tool, so write *__delete_repo for the tool of any server`,
-			"node \"match.when\", line 1, column 4: syntax error: the expression ends too early",
+			`line 1, column 4: "Only if" (match.when): syntax error: the expression ends too early`,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

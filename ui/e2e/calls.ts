@@ -1,10 +1,12 @@
-import type { Page } from "@playwright/test";
+import type { Locator, Page } from "@playwright/test";
 import type { Genkan } from "./genkan";
 
 // What the specs of calls share.
 
 export const rows = (page: Page) => page.getByRole("table", { name: "Calls" }).getByRole("row");
 export const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
+/** open opens the call of a row by a click on its time, which filters nothing. */
+export const open = (row: Locator) => row.getByRole("time").click();
 export const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
 
 /** askBefore makes a workflow that asks a person before a tool is called. */

@@ -51,7 +51,7 @@ test("traffic, latency and tokens are drawn, live, in both themes", async ({ gen
 	for (let n = 0; n < 4; n++) await genkan.call("fault__echo", { text: "tea" });
 	await fail(genkan);
 	await go(page, genkan, "charts?since=1h");
-	await expect(chart(page, "Traffic")).toHaveAccessibleName("Traffic: 5 calls, 1 failed (20%).");
+	await expect(chart(page, "Traffic")).toHaveAccessibleName("Traffic: 5 calls, 1 failed or denied (20%).");
 	await expect(chart(page, "Latency")).toHaveAccessibleName(/Half of the calls took at most .* ms, 95% at most/);
 	await expect(chart(page, "Tokens")).toHaveAccessibleName(/About \d+ in, \d+ out, 0 saved/);
 	await expect.poll(() => inked(page, "Traffic", "--bad")).toBe(true);
@@ -88,6 +88,11 @@ test("dragging zooms, a double click goes back", async ({ genkan, signedIn: page
 	await drag(box.width * 0.6, box.width - 12);
 	await expect(page).toHaveURL(/since=20.*until=20.*wide=1h/);
 	await expect(chart(page, "Traffic")).toHaveAccessibleName(/1 call,/);
+	// The list of these calls says of which time they are, and that no new ones come.
+	await page.getByRole("link", { name: "To the calls", exact: true }).click();
+	await expect(page.getByRole("button", { name: /^[^TZ]+ – [^TZ]+$/ })).toBeVisible();
+	await expect(page.getByText("Live", { exact: true })).toHaveCount(0);
+	await page.goBack();
 	const zoomed = page.url();
 	await drag(box.width * 0.5, box.width - 12);
 	await expect(page).not.toHaveURL(zoomed);
@@ -97,6 +102,47 @@ test("dragging zooms, a double click goes back", async ({ genkan, signedIn: page
 	await expect(page.getByText("No calls in this time.")).toBeVisible();
 	await page.getByRole("button", { name: "Zoom out" }).click();
 	await expect(page).toHaveURL(/\?since=1h$/);
+});
+
+test("a chart that has the focus is zoomed and moved by keys, and keeps it", async ({ genkan, signedIn: page }) => {
+	await genkan.call("fault__pid");
+	await go(page, genkan, "charts?since=1h");
+	const traffic = chart(page, "Traffic");
+	await traffic.focus();
+	const span = () => {
+		const { searchParams } = new URL(page.url());
+		return ["since", "until"].map((name) => Date.parse(searchParams.get(name) ?? ""));
+	};
+	const minutes = () => Math.round((span()[1]! - span()[0]!) / 60_000);
+	// Keys move the span of the address, while its chart is still to come.
+	let answer = () => {};
+	const answered = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route(/calls\/series\?.*until=/, (route) => answered.then(() => route.continue()));
+	await page.keyboard.press("-");
+	await expect(page).toHaveURL(/wide=1h/);
+	const [wide, [since]] = [minutes(), span()];
+	expect(wide).toBeGreaterThan(85);
+	await page.keyboard.press("ArrowLeft");
+	await expect.poll(() => span()[0]!).toBeLessThan(since!);
+	expect(Math.abs(minutes() - wide)).toBeLessThan(wide / 10); // whole steps
+	answer();
+	for (let n = 0; n < 4; n++) {
+		const [before] = span();
+		await page.keyboard.press("ArrowLeft");
+		await expect.poll(() => span()[0]!).toBeLessThan(before!);
+	}
+	await expect(traffic).toHaveAccessibleName(/0 calls,/);
+	await expect(page.getByText("No calls in this time.")).toBeVisible();
+	await expect(traffic).toBeFocused();
+	await page.keyboard.press("Escape");
+	await expect(page).toHaveURL(/\?since=1h$/);
+	await expect(traffic).toHaveAccessibleName(/1 call,/);
+	await expect(traffic).toBeFocused();
+	await page.keyboard.press("+");
+	await expect(page).toHaveURL(/until=/);
+	expect(Math.abs(minutes() - 30)).toBeLessThan(3);
 });
 
 test("filters are in the address, and the table filters, sorts and leads to the calls", async ({
@@ -112,6 +158,32 @@ test("filters are in the address, and the table filters, sorts and leads to the 
 	await expect(table(page).getByRole("row")).toHaveCount(5);
 	await expect(table(page).getByRole("row").nth(1)).toContainText("echo");
 	await expect(row("raw")).toContainText("100%");
+
+	// The traffic is drawn for each server, or each tool.
+	const legend = chart(page, "Traffic").locator("..");
+	const alone: string[] = []; // asked for one server
+	page.on("request", (request) => request.url().includes("server=") && alone.push(request.url()));
+	await page.getByRole("group", { name: "Divide" }).getByRole("button", { name: "By server" }).click();
+	await expect(page).toHaveURL(/\?by=server$/);
+	await expect(legend).toContainText("fault");
+	await expect(legend).toContainText("everything");
+	await expect.poll(() => inked(page, "Traffic", "--warn")).toBe(true);
+	// So are failures, latency and tokens, and the table has the sums of servers.
+	for (const name of ["Failed or denied", "Latency \\(p95\\)", "Tokens in and out"])
+		await expect(chart(page, name).locator("..")).toContainText("everything");
+	await expect.poll(() => inked(page, "Failed or denied", "--accent")).toBe(true);
+	await expect.poll(() => inked(page, "Latency \\(p95\\)", "--warn")).toBe(true);
+	await expect(table(page).getByRole("row")).toHaveCount(3);
+	await expect(table(page).getByRole("row").nth(1)).toHaveText(/^fault520%/);
+	expect(alone).toEqual([]);
+	await expect(chart(page, "Traffic")).toHaveAccessibleName(/most calls first: fault, everything\.$/);
+	await page.getByRole("button", { name: "By tool" }).click();
+	await expect(legend).toContainText("fault / echo");
+	await expect(legend.locator("span > svg")).toHaveCount(4); // none of the servers is left
+	await expect(chart(page, "Failed or denied").locator("..")).toContainText("fault / raw");
+	await expect(table(page).getByRole("row")).toHaveCount(5);
+	await page.getByRole("button", { name: "All calls" }).click();
+	await expect(page).toHaveURL(/charts$/);
 	await page.getByRole("button", { name: "p95" }).click();
 	await expect(page).toHaveURL(/sort=p95/);
 	await expect(table(page).getByRole("row").nth(1)).toContainText("sleep");

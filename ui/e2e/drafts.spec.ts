@@ -94,7 +94,46 @@ test("a sample that no workflow has changed is preferred, and one that was chang
 		.getByRole("dialog")
 		.getByRole("button", { name: /gone@example.com/ })
 		.click();
-	await expect(input.getByRole("note")).toHaveText(/already changed by “Redact all”/);
+	await expect(input.getByRole("note")).toHaveText(
+		/already changed by “Redact all”.* a replay works on what the server/,
+	);
+	// A replay finds what the input does not show.
+	const [start, call, end] = plain("samples").nodes;
+	const hook = {
+		blocking: true,
+		script: 'mapText(ctx.response, (text) => text.replace(/gone@example.com/, "[redacted:mail]"));',
+	};
+	await put(genkan, {
+		...plain("samples"),
+		nodes: [start, call, { id: "hook", type: "hook", data: { hook } }, end],
+		edges: [
+			{ source: "start", target: "call" },
+			{ source: "call", target: "hook" },
+			{ source: "hook", target: "end" },
+		],
+		version: 1,
+	} as never);
+	await expect(node(page, "hook")).toBeVisible();
+	await page.getByRole("button", { name: "Replay" }).click();
+	await node(page, "hook").click();
+	await expect(page.getByRole("region", { name: "Output" })).toContainText(
+		"It changed something that the input does not show.",
+	);
+	// What was chosen stays, until the newest call is wanted again.
+	await page.reload();
+	await expect(input.getByRole("note")).toHaveText(/already changed/);
+	await input.getByRole("button", { name: "change" }).click();
+	await page.getByRole("button", { name: "Use the newest call" }).click();
+	await expect(page).not.toHaveURL(/call=/);
+	await expect(input).toContainText("plain@example.com");
+	// The search reads answers, too, and Enter takes what it finds.
+	await input.getByRole("button", { name: "change" }).click();
+	await page.getByRole("dialog").getByRole("searchbox").fill("nowhere@example");
+	await expect(page.getByRole("dialog")).toContainText("No call that can be the input has this text.");
+	await page.getByRole("dialog").getByRole("searchbox").fill("PLAIN@example");
+	await page.keyboard.press("Enter");
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await expect(input).toContainText("plain@example.com");
 	for (const one of redacting.workflows) await genkan.rest("DELETE", `/v1/workflows/${one.id}`);
 
 	// What only the record masks is told, and the rows say whose call it was.
@@ -106,7 +145,7 @@ test("a sample that no workflow has changed is preferred, and one that was chang
 	await expect(masked).toContainText(calls[0]!.client.replace(/^local:/, ""));
 	await masked.click();
 	await expect(input.getByRole("note")).toHaveText(
-		"Masked in this record only, by the rule url-password. In a real call, the workflow gets the real value.",
+		"This record masks what url-password found. In a real call, the workflow gets the real value.",
 	);
 });
 
@@ -154,6 +193,40 @@ test("undo takes back positions, names, code and settings; redo brings them agai
 		.toBe("let a = 1;");
 });
 
+test("Tidy lays the drawing out, undo brings it back, and a map shows a large one", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const { nodes, edges: lines, ...rest } = plain("untidy");
+	const places = [
+		{ x: 300, y: 260 },
+		{ x: 0, y: 130 },
+		{ x: 120, y: 0 },
+	];
+	await put(genkan, { ...rest, nodes: nodes.map((n, i) => ({ ...n, position: places[i] })), edges: lines } as never);
+	await go(page, genkan, "workflows/untidy");
+	await expect(node(page, "end")).toBeVisible();
+	const map = page.getByRole("img", { name: "The whole drawing" });
+	await expect(map).toHaveCount(0); // three steps need none
+	const positions = async () =>
+		((await stored(genkan, "untidy")).definition.nodes as { position?: { x: number; y: number } }[]).map(
+			(n) => n.position,
+		);
+	await page.getByRole("button", { name: "Tidy" }).click();
+	await expect.poll(async () => new Set((await positions()).map((at) => Math.round(at?.y ?? -1))).size).not.toBe(3);
+	const [start, call, end] = await positions();
+	expect(start!.x).toBeLessThan(call!.x);
+	expect(call!.x).toBeLessThan(end!.x);
+	await page.getByRole("button", { name: "Undo" }).click();
+	await expect.poll(positions).toEqual(places);
+
+	const more = Array.from({ length: 6 }, (_, i) => ({ id: `n${i}`, type: "set", data: { vars: { a: { value: i } } } }));
+	await put(genkan, plain("large", more));
+	await go(page, genkan, "workflows/large");
+	await expect(map).toBeVisible();
+	await expect(page.locator(".react-flow__minimap-node")).toHaveCount(9);
+});
+
 test("steps are copied as JSON and pasted into another workflow", async ({ signedIn: page, genkan }) => {
 	await put(genkan, plain("from", [{ id: "loose", type: "set", data: { label: "Loose", vars: { a: { value: 1 } } } }]));
 	await put(genkan, plain("into"));
@@ -166,6 +239,21 @@ test("steps are copied as JSON and pasted into another workflow", async ({ signe
 	await canvas(page).focus();
 	await page.keyboard.press("Control+v");
 	await expect(node(page, "loose")).toContainText("Loose");
+	// n8n writes places in another way.
+	const copied = JSON.stringify({
+		nodes: ["a", "b"].map((id) => ({ id, type: "set", position: [0, 0] })),
+		connections: {},
+	});
+	await page.evaluate((text) => navigator.clipboard.writeText(text), copied);
+	await page.keyboard.press("Control+v");
+	await page.keyboard.press("Control+v");
+	await expect(page.locator("[data-node]")).toHaveCount(8);
+	await expect.poll(async () => (await stored(genkan, "into")).definition.nodes.length).toBe(8);
+	const places = (await stored(genkan, "into")).definition.nodes.map(
+		({ position: { x, y } }) => `${Math.round(x / 190)} ${y}`,
+	);
+	expect(new Set(places).size).toBe(8);
+	expect(places.join()).not.toContain("NaN");
 });
 
 test("several steps are selected, duplicated, copied, removed, and each is undone", async ({
@@ -262,6 +350,13 @@ test("the trace of a call is painted on the drawing, and follows the draft", asy
 	await go(page, genkan, `workflows/trace?call=${calls[0]!.id}`);
 	await expect(node(page, "redact")).toContainText("1 change");
 	await expect(node(page, "no")).toHaveClass(/opacity-40/);
+	// Where the workflow's own time goes: the call, the start and the end have no part in it.
+	const share = page.getByTitle(/^\d+% of the workflow's time$/);
+	await expect(node(page, "redact").locator(share)).toHaveCount(1);
+	for (const id of ["start", "call", "end", "no"]) await expect(node(page, id).locator(share)).toHaveCount(0);
+	const parts = await share.evaluateAll((all) => all.map((one) => Number.parseInt(one.getAttribute("title")!, 10)));
+	expect(parts.reduce((sum, part) => sum + part)).toBeGreaterThan(90);
+	expect(parts.reduce((sum, part) => sum + part)).toBeLessThan(105);
 	await node(page, "redact").click();
 	const output = page.getByRole("region", { name: "Output" });
 	await expect(output).toContainText('+         "text": "mail [mail]"');
@@ -294,6 +389,51 @@ test("a change in another tab is told, and nothing is lost", async ({ page, genk
 	await page.keyboard.press("Control+z");
 	await expect(page.getByRole("heading", { name: /mine/ })).toBeVisible();
 	await saved(page);
+});
+
+test("a draft is stored before another workflow is opened, or it is asked about", async ({ page, genkan }) => {
+	await genkan.signIn(page);
+	await put(genkan, plain("left"));
+	await put(genkan, plain("next"));
+	await page.route("**/v1/events*", (route) => route.abort());
+	await go(page, genkan, "workflows/left");
+	await expect(node(page, "call")).toBeVisible();
+	const to = async (name: string) => {
+		await page.keyboard.press("Control+k");
+		await page.getByRole("dialog").getByRole("combobox").fill(name);
+		await page
+			.getByRole("option", { name: new RegExp(`^${name}`) })
+			.first()
+			.click();
+	};
+	// What is changed while an earlier change is being stored.
+	let store: (() => Promise<void>) | undefined;
+	await page.route("**/v1/workflows/left?draft=*", (route) => {
+		if (store) return route.continue();
+		store = () => route.continue();
+	});
+	const name = page.getByRole("textbox", { name: "Name" });
+	await name.fill("first");
+	await expect.poll(() => store).toBeDefined();
+	await name.fill("second");
+	await to("next");
+	await expect(page).toHaveURL(/workflows\/next$/);
+	await store!();
+	await expect(page.getByRole("heading", { name: "next" })).toBeVisible();
+	expect(await genkan.rest("GET", "/v1/workflows/left")).toMatchObject({ name: "second" });
+
+	// What cannot be stored.
+	await genkan.rest("PUT", "/v1/workflows/next?base=1", { ...plain("next"), name: "theirs" });
+	await name.fill("mine");
+	await expect(page.getByText(/Changed elsewhere meanwhile/)).toBeVisible();
+	await to("second");
+	const question = page.getByRole("dialog", { name: "Leave without saving?" });
+	await question.getByRole("button", { name: "Cancel" }).click();
+	await expect(page.getByRole("heading", { name: /mine/ })).toBeVisible();
+	await to("second");
+	await question.getByRole("button", { name: "Discard the changes" }).click();
+	await expect(page.getByRole("heading", { name: "second" })).toBeVisible();
+	expect(await genkan.rest("GET", "/v1/workflows/next")).toMatchObject({ name: "theirs" });
 });
 
 test("a change in another tab is told though the version has the same number", async ({ page, genkan }) => {
@@ -368,6 +508,11 @@ test("a file becomes the draft, and undo brings the old one back", async ({ sign
 		.getByLabel("Import a file into this draft")
 		.setInputFiles({ name: "no.json", mimeType: "application/json", buffer: Buffer.from("[]") });
 	await expect(page.getByText("The file no.json is no workflow")).toBeVisible();
+	const all = Buffer.from(JSON.stringify({ workflows: [read, read] }));
+	await page
+		.getByLabel("Import a file into this draft")
+		.setInputFiles({ name: "all.json", mimeType: "application/json", buffer: all });
+	await expect(page.getByText("The file all.json has 2 workflows")).toBeVisible();
 });
 
 test.describe("a workflow that is deleted", () => {
@@ -377,13 +522,35 @@ test.describe("a workflow that is deleted", () => {
 		await put(genkan, plain("goes"));
 		await go(page, genkan, "workflows/goes");
 		await expect(node(page, "call")).toBeVisible();
+		// Nothing is asked about a draft that could not be saved.
+		await page.route("**/v1/workflows/goes?draft=*", (route) =>
+			route.fulfill({ status: 400, json: { error: "It is not stored.", code: "invalid" } }),
+		);
+		await page.getByRole("textbox", { name: "Name" }).fill("gone");
+		await expect(page.getByRole("alert").filter({ hasText: "not saved" })).toBeVisible();
 		await page.getByRole("button", { name: "File" }).click();
 		await page.getByRole("menuitem", { name: "Delete this workflow" }).click();
 		await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 		await expect(page.getByRole("heading", { name: "Workflows", exact: true })).toBeVisible();
 		await page.goBack();
-		await expect(page.getByRole("alert")).toContainText("goes");
+		await expect(page.getByText("There is no workflow goes")).toBeVisible();
 		await expect(node(page, "call")).toHaveCount(0);
+	});
+
+	test("elsewhere stays drawn, and is kept as a new one", async ({ signedIn: page, genkan }) => {
+		await put(genkan, plain("goes-away"));
+		await go(page, genkan, "workflows/goes-away");
+		await page.getByRole("textbox", { name: "Name" }).fill("stays");
+		await saved(page);
+		await genkan.rest("DELETE", "/v1/workflows/goes-away");
+		await page.getByRole("textbox", { name: "Name" }).fill("stays here");
+		await expect(page.getByText("This workflow was deleted elsewhere.")).toBeVisible();
+		await expect(node(page, "call")).toBeVisible();
+		expect(await genkan.rest("GET", "/v1/workflows/goes-away").catch(String)).toContain("404");
+		await page.getByRole("button", { name: "Keep it as a new workflow" }).click();
+		await saved(page);
+		await expect(page.getByText("This workflow was deleted elsewhere.")).toHaveCount(0);
+		expect(await stored(genkan, "goes-away")).toMatchObject({ newestVersion: 1, definition: { name: "stays here" } });
 	});
 });
 
@@ -418,6 +585,89 @@ test("what is no JSON yet outlives a reload and another selection, with its erro
 	await expect(page.getByText(/Not saved: this is not JSON yet/)).toHaveCount(0);
 	await page.reload();
 	await expect(vars).toHaveValue(/"b": 2/);
+
+	// What the server refuses is no part of the draft either, which is saved without it.
+	await vars.fill("[1]");
+	const limits = page.getByRole("textbox", { name: "Limits as JSON" });
+	await limits.fill('{"hookMs": "x"}');
+	const refused = page.getByText("Not saved: limits.hookMs must be an integer, is a string");
+	await expect(refused).toBeVisible();
+	await page.getByRole("textbox", { name: "Name" }).fill("goes on");
+	await saved(page);
+	await page.reload();
+	await expect(limits).toHaveValue('{"hookMs": "x"}');
+	await expect(refused).toBeVisible();
+	await expect(page.getByText("Not saved: vars must be an object, is an array")).toBeVisible();
+	const { definition } = await genkan.rest<{ definition: object }>("GET", "/v1/workflows/unread");
+	expect(definition).toMatchObject({ name: "goes on", vars: { a: 1, b: 2 } });
+	expect(definition).not.toHaveProperty("limits");
+	await limits.fill('{"hookMs":7}');
+	await expect(refused).toHaveCount(0);
+	await expect(limits).toHaveValue('{"hookMs":7}');
+	await saved(page);
+});
+
+test("values and names of a step stay as they are typed", async ({ signedIn: page, genkan }) => {
+	const vars = { a: { value: 1 }, p: { value: "kept" } };
+	await put(genkan, plain("typed", [{ id: "set", type: "set", data: { vars } }]));
+	const is = (want: object) =>
+		expect
+			.poll(async () => JSON.stringify((await stored(genkan, "typed")).definition.nodes.at(-1)!.data))
+			.toBe(JSON.stringify({ vars: want }));
+	await go(page, genkan, "workflows/typed");
+	await node(page, "set").click();
+	const rows = page.getByRole("group", { name: "Variables" });
+	const value = rows.getByRole("textbox", { name: "Value" }).first();
+	await value.fill("");
+	await value.pressSequentially("-1.05");
+	await expect(value).toHaveValue("-1.05");
+	await is({ a: { value: -1.05 }, p: vars.p });
+	await value.fill("");
+	await value.pressSequentially("3 apples");
+	await is({ a: { value: "3 apples" }, p: vars.p });
+
+	// "p" is taken until the name goes on.
+	const name = rows.getByRole("textbox", { name: "Name" }).first();
+	await name.fill("p");
+	await expect(name).toHaveAttribute("aria-invalid", "true");
+	await name.press("End");
+	await page.keyboard.type("ath");
+	await is({ path: { value: "3 apples" }, p: vars.p });
+	// A name that is a number comes first, with the cursor in it.
+	await rows.getByRole("textbox", { name: "Name" }).last().fill("");
+	await page.keyboard.type("10");
+	await is({ 10: vars.p, path: { value: "3 apples" } });
+});
+
+test("forms show the values that are sent, and name their controls", async ({ signedIn: page, genkan }) => {
+	const properties = {
+		list: { type: "array", items: {} },
+		maybe: { anyOf: [{ type: "boolean" }, { type: "null" }] },
+		flags: { type: "array", items: { type: "boolean" } },
+		either: { oneOf: [{ type: "boolean" }, { type: "string", title: "Word" }] },
+	};
+	await genkan.rest("PUT", "/v1/hook-modules/forms", { script: "return", params: { properties } });
+	const hook = { blocking: true, module: "forms", params: { list: [{ one: 1 }, { two: 2 }], flags: [true] } };
+	await put(genkan, plain("forms", [{ id: "hook", type: "hook", data: { hook } }]));
+	await go(page, genkan, "workflows/forms");
+	await node(page, "hook").click();
+	const form = page.getByRole("group", { name: "Parameters" });
+	await expect(form.getByRole("switch", { name: "maybe" })).toBeVisible();
+	await expect(form.getByRole("group", { name: "flags" }).getByRole("switch", { name: "Item 1" })).toBeChecked();
+	const either = form.getByRole("group", { name: "either" });
+	await expect(either.getByRole("switch", { name: "boolean" })).toBeVisible();
+	await either.getByRole("combobox").selectOption("Word");
+	await expect(either.getByRole("textbox", { name: "Word" })).toBeVisible();
+
+	const list = form.getByRole("group", { name: "list" });
+	const first = list.getByLabel("Item 1", { exact: true });
+	await first.fill('{"one":11}');
+	await expect(first).toHaveValue('{"one":11}');
+	await canvas(page).press("Control+z");
+	await expect(first).toHaveValue(/"one": 1\b/);
+	await first.fill('{"one":11}');
+	await list.getByRole("button", { name: "Remove item 1" }).click();
+	await expect(first).toHaveValue(/"two": 2/);
 });
 
 test("numbers are typed with a Japanese input method", async ({ signedIn: page, genkan }) => {
@@ -460,6 +710,14 @@ test("a client is written as pages name it", async ({ signedIn: page, genkan }) 
 	await expect(input).toContainText("Input: echo"); // also before the name is whole
 	await clients.press("Tab");
 	await expect(clients).toHaveValue("local:cursor");
+
+	await go(page, genkan, "workflows?template=ask-first");
+	const dialog = page.getByRole("dialog");
+	await dialog.getByRole("group", { name: "Clients" }).getByRole("button").first().click();
+	await dialog.getByRole("group", { name: "Clients" }).getByRole("combobox").fill("cursor");
+	await dialog.getByRole("button", { name: /^Make/ }).click();
+	await expect(page).toHaveURL(/workflows\/ask-first/);
+	expect((await stored(genkan, "ask-first")).definition).toMatchObject({ match: { clients: ["local:cursor"] } });
 });
 
 test("a condition that was mended is forgotten, and so is a step that was deleted", async ({
@@ -476,7 +734,8 @@ test("a condition that was mended is forgotten, and so is a step that was delete
 	await expect(input).toContainText("Input: echo");
 	const when = page.getByRole("textbox", { name: "Only if" });
 	await when.fill("args.text ==");
-	await expect(input).toContainText("No call is looked for");
+	await expect(when).toHaveAttribute("aria-invalid", "true");
+	await expect(input).toContainText("Input: echo");
 	await when.fill("");
 	await expect(input).toContainText("Input: echo");
 
@@ -506,4 +765,51 @@ test("a number of the settings is a whole one", async ({ signedIn: page, genkan 
 	await saved(page);
 	await expect.poll(async () => ((await stored(genkan, "ordered")).definition as { order?: number }).order).toBe(-2);
 	await expect(page.getByText(/^not saved/)).toHaveCount(0);
+});
+
+test("the input of a step before the call has no answer, and its choice is what the server matches", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await genkan.call("fault__echo", { text: "first" });
+	await genkan.call("fault__echo", { text: "second" });
+	const early = {
+		...plain("early"),
+		match: { tools: ["fault__ech?"], when: 'args.text == "first"' },
+		nodes: [
+			{ id: "start", type: "start" },
+			{ id: "hook", type: "hook", data: { hook: { blocking: true, script: "// nothing" } } },
+			{ id: "call", type: "mcp-call" },
+			{ id: "end", type: "end" },
+		],
+		edges: [
+			{ source: "start", target: "hook" },
+			{ source: "hook", target: "call" },
+			{ source: "call", target: "end" },
+		],
+	};
+	await put(genkan, early);
+	await go(page, genkan, "workflows/early");
+	const input = page.getByRole("region", { name: "Input" });
+	await expect(input).toContainText('"first"');
+	await expect(input).toContainText('"response"');
+	await node(page, "hook").click();
+	await expect(input).toContainText('"nodeId": "hook"');
+	await expect(input).toContainText('"request"');
+	await expect(input).not.toContainText('"response"');
+	await node(page, "end").click();
+	await expect(input).toContainText('"response"');
+
+	await input.getByRole("button", { name: "change" }).click();
+	const dialog = page.getByRole("dialog", { name: "Which call is the input?" });
+	await expect(dialog.getByRole("listitem").first()).toContainText("first");
+	await expect(dialog).not.toContainText("second");
+	await page.keyboard.press("Escape");
+	await canvas(page).click({ position: { x: 20, y: 20 } });
+	await page.getByRole("textbox", { name: "Servers" }).fill("!fault");
+	await saved(page);
+	await input.getByRole("button", { name: /change|choose/ }).click();
+	await expect(dialog).toContainText("The history has no such call yet.");
+	await dialog.getByRole("checkbox", { name: "also calls that the workflow is not for" }).check();
+	await expect(dialog.getByRole("listitem").first()).toContainText("echo");
 });

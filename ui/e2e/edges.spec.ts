@@ -127,6 +127,31 @@ test("dropping an edge on nothing asks what is to be there", async ({ signedIn: 
 	await drag(page, from, { x: from.x + 120, y: from.y + 70 });
 	await page.getByRole("option", { name: /^Refuse / }).click();
 	await expect.poll(() => edges(genkan, "dropped")).toContain("if.else end-2");
+	// A step takes an edge that is dropped anywhere on it, or says why not.
+	const yes = await middle(handle(page, "if", "yes"));
+	await drag(page, yes, await middle(node(page, "start")));
+	await expect(page.getByText("nothing comes before the start")).toBeVisible();
+	expect(await edges(genkan, "dropped")).toEqual(["call end", "if.else end-2", "start call"]);
+});
+
+test("nothing follows a script that nobody waits for: a step goes into the path beside it", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const side = { id: "side", type: "hook", data: { label: "Side", hook: { blocking: false, script: "" } } };
+	await put(genkan, plain("sides", [side], [{ source: "call", target: "side" }]));
+	await go(page, genkan, "workflows/sides");
+	await node(page, "side").click();
+	await canvas(page).focus();
+	await page.keyboard.press("c");
+	await expect(page.getByText("Nothing follows a script that nobody waits for.")).toBeVisible();
+	await page.keyboard.press("Tab");
+	await page.keyboard.type("set val");
+	await page.keyboard.press("Enter");
+	await expect.poll(() => edges(genkan, "sides")).toEqual(["call set", "call side", "set end", "start call"]);
+	await page.locator('.react-flow__edge[data-id="call|out|side"]').hover({ force: true });
+	await expect(page.getByRole("button", { name: "Remove this edge" })).toBeVisible();
+	await expect(page.getByRole("button", { name: "Insert a step here" })).toHaveCount(0);
 });
 
 test("an edge takes the place of the one that its exit has; steps beside the path are added", async ({
@@ -211,12 +236,19 @@ test("a refused edge offers what to draw instead, unless that would undo another
 	signedIn: page,
 	genkan,
 }) => {
-	const set = (id: string) => ({ id, type: "set", data: { vars: { a: { value: 1 } } } });
-	await put(genkan, plain("ways", [set("one"), set("two")]));
+	const one = { id: "one", type: "hook", data: { hook: { blocking: true, script: "1;" } } };
+	const two = { id: "two", type: "set", data: { vars: { a: { value: 1 } } } };
+	await put(genkan, plain("ways", [one, two]));
 	await go(page, genkan, "workflows/ways");
 	await expect(node(page, "two")).toBeVisible();
 	const edge = async (from: string, to: string) =>
 		drag(page, await middle(handle(page, from, "out")), await middle(node(page, to).locator(".genkan-in")));
+	// Nothing before it has an answer.
+	await edge("two", "end");
+	await page.getByRole("alert").getByRole("button", { name: "Call the tool there too, then end" }).click();
+	await expect.poll(() => edges(genkan, "ways")).toEqual(["call end", "call-2 end-2", "start call", "two call-2"]);
+	await page.keyboard.press("Control+z");
+	await expect.poll(() => edges(genkan, "ways")).toEqual(["call end", "start call"]);
 	await edge("one", "end");
 	await page.getByRole("alert").getByRole("button", { name: "Add another end for it" }).click();
 	await expect.poll(() => edges(genkan, "ways")).toEqual(["call end", "one end-2", "start call"]);

@@ -1,5 +1,5 @@
-import { canvas, edges, faultOnly, middle, node, plain, put, saved, stored } from "./editor";
-import { accessible, expect, go, test } from "./genkan";
+import { canvas, drag, edges, faultOnly, middle, node, plain, put, saved, stored } from "./editor";
+import { accessible, compose, expect, go, test } from "./genkan";
 
 // They do not mind what the others leave behind.
 test.use({ shared: true, config: faultOnly });
@@ -99,8 +99,25 @@ test("a step that is added and a panel that opens leave the whole drawing in vie
 	// Nothing in the header moves the drawing.
 	await expect(page.getByRole("button", { name: /problems/ })).toBeVisible();
 	const { y } = (await canvas(page).boundingBox())!;
+	// Where names could not be read any more, the selected step stays in view instead.
+	await page.getByRole("button", { name: "Versions" }).click();
+	await expect(canvas(page).getByText("75%", { exact: true })).toBeVisible();
+	const [pane, last] = [(await canvas(page).boundingBox())!, (await node(page, "condition-2").boundingBox())!];
+	expect(last.x).toBeGreaterThan(pane.x);
+	expect(last.x + last.width).toBeLessThan(pane.x + pane.width);
 	await page.getByRole("button", { name: "Versions" }).click();
 	await expect.poll(inView).toBe(true);
+	// The bar that enables leaves less height: the buttons of the drawing cover no step.
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await expect(page.getByRole("region", { name: "Enable" })).toBeVisible();
+	const covered = async () => {
+		const tools = (await canvas(page).locator(".react-flow__panel.bottom.left").boundingBox())!;
+		const all = await page.locator("[data-node]").all();
+		const boxes = await Promise.all(all.map((one) => one.boundingBox()));
+		return boxes.filter((box) => box && box.y + box.height > tools.y && box.x < tools.x + tools.width).length;
+	};
+	await expect.poll(covered).toBe(0);
+	await page.getByRole("region", { name: "Enable" }).getByRole("button", { name: "Close" }).click();
 	await canvas(page).click({ position: { x: 20, y: 20 } });
 	await page.getByRole("textbox", { name: "Name" }).fill("a very long name ".repeat(12));
 	expect((await canvas(page).boundingBox())!.y).toBe(y);
@@ -207,6 +224,29 @@ test("the bar counts the tools that the sidebar counts, and notes do not cover i
 	expect(said.y).toBeGreaterThan(drawing.y);
 });
 
+test("the script keeps its room beside its settings, and Escape closes a panel", async ({ signedIn: page, genkan }) => {
+	const hook = { id: "hook", type: "hook", data: { hook: { blocking: true, script: "return" } } };
+	await put(
+		genkan,
+		plain(
+			"room",
+			[hook],
+			[
+				{ source: "call", target: "hook" },
+				{ source: "hook", target: "end" },
+			],
+		),
+	);
+	await go(page, genkan, "workflows/room?panel=runs");
+	await node(page, "hook").click();
+	await page.getByRole("region", { name: "Settings" }).getByRole("button", { name: "More", exact: true }).click();
+	await expect(page.getByLabel("Where the script is")).toBeVisible();
+	expect((await page.getByRole("textbox", { name: /^Script of/ }).boundingBox())!.height).toBeGreaterThan(100);
+	await page.getByRole("button", { name: "Runs" }).focus();
+	await page.keyboard.press("Escape");
+	await expect(page).not.toHaveURL(/panel=/);
+});
+
 test("a field of the sample that is dragged onto a condition writes it", async ({ signedIn: page, genkan }) => {
 	await genkan.call("fault__echo", { text: "dragged" });
 	await put(
@@ -222,9 +262,21 @@ test("a field of the sample that is dragged onto a condition writes it", async (
 	await expect(condition).toHaveValue('args.text == "dragged"');
 	await field('"clientId"').dragTo(condition);
 	await expect(condition).toHaveValue('args.text == "dragged" && metadata.clientId == "admin"');
+	// The undo of the field takes it back, too.
+	await page.keyboard.press("Control+z");
+	await expect(condition).toHaveValue('args.text == "dragged"');
+	await field('"toolName"').click();
+	await expect(condition).toHaveValue('args.text == "dragged" && metadata.toolName == "echo"');
 	await canvas(page).focus();
 	await page.keyboard.press("Control+z");
 	await expect(condition).toHaveValue('args.text == "dragged"');
+
+	// What is wrong with a case is told of that case.
+	const settings = page.getByRole("region", { name: "Settings" });
+	await settings.getByRole("button", { name: "Add a case" }).click();
+	await expect(settings).toContainText("“way2”: syntax error: the expression ends too early (1)");
+	await expect(settings.getByRole("textbox", { name: "Condition for “way2”" })).toHaveAttribute("aria-invalid", "true");
+	await expect(settings.getByRole("textbox", { name: "Condition for “yes”" })).not.toHaveAttribute("aria-invalid");
 });
 
 test("an error in a script is in the gutter; completion knows the context and the sample", async ({
@@ -258,25 +310,26 @@ test("Enter of an input method neither adds a step nor ends a name", async ({ si
 	await put(genkan, plain("ime"));
 	await go(page, genkan, "workflows/ime");
 	await node(page, "call").click();
-	const compose = (selector: string) =>
-		page.locator(selector).evaluate((input) => {
-			input.dispatchEvent(
-				new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }),
-			);
-		});
 	await canvas(page).focus();
 	await page.keyboard.press("Tab");
-	await page.getByRole("combobox", { name: "Add a step" }).fill("Script");
-	await compose("[role=combobox]");
-	await expect(page.getByRole("combobox", { name: "Add a step" })).toBeVisible();
+	const step = page.getByRole("combobox", { name: "Add a step" });
+	await step.fill("");
+	await expect(page.getByRole("option", { name: /^Script JavaScript/ })).toBeVisible(); // Enter would take one
+	let commit = await compose(page, "script");
+	await expect(step).toHaveValue("script");
 	await expect(page.locator("[data-node]")).toHaveCount(3);
+	await commit("Script");
+	await expect(step).toHaveValue("Script");
 	await page.keyboard.press("Escape");
 	await page.keyboard.press("F2");
 	const name = node(page, "call").getByRole("textbox");
-	await name.fill("呼び出し");
-	await compose('[data-node="call"] input');
-	await expect(name).toBeVisible();
+	await name.fill("");
+	commit = await compose(page, "よびだし");
+	await expect(name).toHaveValue("よびだし");
+	await commit("呼び出し");
+	await expect(name).toHaveValue("呼び出し");
 	await page.keyboard.press("Enter");
+	await expect(name).toHaveCount(0);
 	await expect(node(page, "call")).toContainText("呼び出し");
 });
 
@@ -365,5 +418,31 @@ test("300 nodes are dragged and panned with a small part of a frame for each mov
 	await each("panning", async () => {
 		for (let i = 0; i < moves; i++) await page.mouse.move(box.x + 6 + i * 8, box.y + 6 + i * 4);
 	});
+	await page.mouse.up();
+});
+
+test("the height of the panes is kept as it was drawn", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("panes"));
+	await go(page, genkan, "workflows/panes");
+	const border = page.getByRole("separator", { name: "Height of the panes" });
+	const settings = page.getByRole("region", { name: "Settings" });
+	await expect(settings).toBeVisible();
+	const at = await middle(border);
+	await drag(page, at, { x: at.x, y: at.y + 270 });
+	await expect(settings).toBeHidden();
+	await page.reload();
+	await expect(border).toHaveAttribute("aria-valuenow", "0");
+	await border.press("ArrowUp");
+	await expect(border).toHaveAttribute("aria-valuenow", "80");
+	// A drag ends with the pointer that is lost.
+	const from = await middle(border);
+	await page.mouse.move(from.x, from.y);
+	await page.mouse.down();
+	await page.mouse.move(from.x, from.y - 40);
+	await expect(border).toHaveAttribute("aria-valuenow", "120");
+	await border.evaluate((element) => element.releasePointerCapture(1));
+	await page.mouse.move(from.x, from.y - 200);
+	await border.dispatchEvent("pointermove", { clientY: from.y - 200 });
+	await expect(border).toHaveAttribute("aria-valuenow", "120");
 	await page.mouse.up();
 });

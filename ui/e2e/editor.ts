@@ -11,7 +11,11 @@ export const faultOnly = JSON.stringify({ mcpServers: { fault: { command: join(b
 type Stored = {
 	newestVersion: number;
 	definition: {
-		nodes: { id: string; data?: { hook?: { script: string; template?: string } } }[];
+		nodes: {
+			id: string;
+			position: { x: number; y: number };
+			data?: { hook?: { script: string; template?: string } };
+		}[];
 		edges: { source: string; sourceHandle?: string; target: string }[];
 	};
 };

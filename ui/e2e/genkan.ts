@@ -2,10 +2,10 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AxeBuilder } from "@axe-core/playwright";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { type BrowserContext, test as base, expect, type Page } from "@playwright/test";
+import { type BrowserContext, test as base, expect, type Page, type Request } from "@playwright/test";
+import axe from "axe-core";
 import { bin } from "./build";
 
 const modules = join(import.meta.dirname, "../node_modules/@modelcontextprotocol");
@@ -160,6 +160,8 @@ export const everything = (home: string): string =>
 /** Told is what a server of server.mjs says of itself. */
 export type Told = {
 	instructions?: string;
+	/** What it writes to its standard error when it starts. */
+	says?: string;
 	tools: { name: string; title?: string; description?: string; inputSchema?: object; result?: object }[];
 };
 
@@ -228,12 +230,24 @@ export const test = base.extend<
 	},
 });
 
+const open = new WeakMap<BrowserContext, Set<Request>>();
+
+/** asked is what the pages of a page's browser have asked the API for, and not got yet. */
+export const asked = (page: Page): ReadonlySet<Request> => open.get(page.context()) ?? new Set();
+
 /** complaintsOf collects what the pages of a browser complain about: errors on the console,
  * errors that nobody caught, what the content security policy forbade, dialogs of scripts,
  * and what was asked for in vain. The browser also notes every answer that is no success;
  * a refused form is none of the page's mistakes. */
 export async function complaintsOf(context: BrowserContext): Promise<string[]> {
 	const found: string[] = [];
+	const requests = new Set<Request>();
+	open.set(context, requests);
+	context.on("request", (request) => {
+		if (/\/v1\/(?!events)/.test(request.url())) requests.add(request);
+	});
+	context.on("requestfinished", (request) => requests.delete(request));
+	context.on("requestfailed", (request) => requests.delete(request));
 	await context.addInitScript(() =>
 		addEventListener("securitypolicyviolation", (event) =>
 			console.error(`policy: ${event.violatedDirective} forbids ${event.blockedURI}`),
@@ -266,15 +280,32 @@ export async function complaintsOf(context: BrowserContext): Promise<string[]> {
 /** go opens a page by its address below /ui/, as a person who types it would. */
 export const go = (page: Page, genkan: Genkan, path: string) => page.goto(new URL(path, genkan.ui).href);
 
+/** compose writes into the focused field with an input method: text is composed, Enter is
+ * pressed for it. The result, when it is called, commits what the text becomes. */
+export async function compose(page: Page, text: string): Promise<(becomes: string) => Promise<void>> {
+	const client = await page.context().newCDPSession(page);
+	await client.send("Input.imeSetComposition", { text, selectionStart: text.length, selectionEnd: text.length });
+	for (const type of ["keyDown", "keyUp"] as const)
+		await client.send("Input.dispatchKeyEvent", { type, key: "Enter", code: "Enter", windowsVirtualKeyCode: 229 });
+	return async (becomes) => {
+		await client.send("Input.insertText", { text: becomes });
+		await client.detach();
+	};
+}
+
 /** serious are the serious findings of axe on a page in both themes, of which only the
  * colours differ. */
 export async function serious(page: Page): Promise<string[]> {
 	const found: string[] = [];
+	await page.evaluate(axe.source);
 	for (const theme of ["light", "dark"] as const) {
 		await page.emulateMedia({ colorScheme: theme });
-		const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] }); // there are no frames
-		if (theme === "dark") axe.withRules("color-contrast");
-		for (const { id, impact, nodes } of (await axe.analyze()).violations)
+		const options = { resultTypes: ["violations" as const], selectors: false };
+		const { violations } = await page.evaluate(
+			(options) => (window as unknown as { axe: typeof axe }).axe.run(document, options),
+			theme === "dark" ? { ...options, runOnly: ["color-contrast"] } : options,
+		);
+		for (const { id, impact, nodes } of violations)
 			if (impact === "serious" || impact === "critical")
 				found.push(`${theme}: ${id}: ${nodes.map((n) => n.html).join("\n")}`);
 	}
@@ -285,9 +316,9 @@ export async function serious(page: Page): Promise<string[]> {
 export const accessible = async (page: Page): Promise<void> => expect(await serious(page)).toEqual([]);
 
 /** pictures takes the page in both themes, wide and narrow, into dir. */
-export async function pictures(page: Page, dir: string, name: string): Promise<void> {
+export async function pictures(page: Page, dir: string, name: string, widths = [1280, 390]): Promise<void> {
 	for (const theme of ["light", "dark"] as const)
-		for (const width of [1280, 390]) {
+		for (const width of widths) {
 			await page.emulateMedia({ colorScheme: theme });
 			await page.setViewportSize({ width, height: width === 1280 ? 860 : 844 });
 			await page.waitForTimeout(300); // drawings fit themselves to the window

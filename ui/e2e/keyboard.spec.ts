@@ -35,7 +35,7 @@ test("calls: one is opened, and replayed through a new workflow", async ({ signe
 	await expect(page).toHaveURL(/calls\/\w+-\d+$/);
 	await tabTo(page, button(page, "Make a workflow from this call"));
 	await page.keyboard.press("Enter");
-	await expect(page).toHaveURL(/workflows\/new\?call=/);
+	await expect(page).toHaveURL(/workflows\/new\?tool=fault__echo&call=/);
 	await expect(main(page).getByRole("region", { name: "Input" })).toContainText("by keys");
 });
 

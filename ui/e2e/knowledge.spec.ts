@@ -54,7 +54,9 @@ test("an empty knowledge base says what it is for, and begins", async ({ signedI
 	await expect(page.getByText("All items are closed")).toHaveCount(0);
 	const form = page.getByRole("form", { name: "New item" });
 	await expect(form.getByText("needed", { exact: true })).toHaveCount(2);
+	await expect(form.getByLabel("Title")).toBeFocused();
 	// What is wrong is said by the API, at the field.
+	await form.getByLabel("Type").fill("");
 	await form.getByRole("button", { name: "Save" }).click();
 	await expect(form.locator("[aria-invalid=true]").first()).toBeFocused();
 	await expect(form.getByLabel("Title")).toHaveAttribute("aria-invalid", "true");
@@ -198,6 +200,67 @@ test("an item is read, edited and deleted, and nothing written is lost", async (
 	await expect(page.getByRole("heading", { name: "There is no item docs-1" })).toBeVisible();
 });
 
+test("what is written while a save runs is kept, and not saved yet", async ({ signedIn: page, genkan }) => {
+	let goOn = () => {};
+	const hold = () => {
+		const held = new Promise<void>((resolve) => {
+			goOn = resolve;
+		});
+		return page.route("**/v1/{state,items/*,items}", async (route) => {
+			if (route.request().method() !== "GET") await held;
+			await route.fallback();
+		});
+	};
+	const asked = () => page.waitForRequest((request) => ["PUT", "PATCH", "POST"].includes(request.method()));
+	const { decision } = await fill(genkan);
+
+	await go(page, genkan, `knowledge/${decision}`);
+	await page.getByRole("button", { name: "Edit" }).click();
+	const form = page.getByRole("form", { name: `Edit ${decision}` });
+	await form.getByLabel("Title").fill("Take SQLite");
+	await form.getByLabel("Tags").fill("written");
+	await hold();
+	let sent = asked();
+	await form.getByLabel("Tags").press("Control+s");
+	expect((await sent).postDataJSON()).toEqual({ title: "Take SQLite", add_tags: ["written"] });
+	await form.getByLabel("Content").fill("One file, and a log.");
+	goOn();
+	await expect(page.getByText("Saved.")).toBeVisible();
+	await expect(form.getByLabel("Content")).toHaveValue("One file, and a log.");
+	await expect(form.getByText("Somebody has changed this")).toHaveCount(0);
+	sent = asked();
+	await form.getByRole("button", { name: "Save" }).click();
+	expect((await sent).postDataJSON()).toEqual({ content: "One file, and a log." });
+	await expect(form).toHaveCount(0);
+
+	await go(page, genkan, "knowledge/state");
+	await page.getByRole("button", { name: "Write it" }).click();
+	const state = page.getByLabel("Where things stand");
+	await state.fill("Now.");
+	await hold();
+	sent = asked();
+	await page.getByRole("button", { name: "Save" }).click();
+	await sent;
+	await state.fill("Now and then.");
+	goOn();
+	await expect(page.getByText("Saved.")).toBeVisible();
+	await expect(state).toHaveValue("Now and then.");
+	await page.getByRole("button", { name: "Save" }).click();
+	await expect(page.locator(".prose")).toHaveText("Now and then.");
+
+	// A new item has a page of its own afterwards: nothing can be written until then.
+	await go(page, genkan, "knowledge/new");
+	const title = page.getByRole("form", { name: "New item" }).getByLabel("Title");
+	await title.fill("New");
+	await hold();
+	sent = asked();
+	await title.press("Control+s");
+	await sent;
+	await expect(title.and(page.locator("[inert] *"))).toBeVisible();
+	goOn();
+	await expect(page).toHaveURL(/knowledge\/notes-\d+$/);
+});
+
 test("the graph expands and shows the path to another item", async ({ signedIn: page, genkan }) => {
 	const { design, fix, alone } = await fill(genkan);
 	await go(page, genkan, `knowledge/${design}`);
@@ -291,18 +354,19 @@ test("a connected client is given the knowledge base", async ({ signedIn: page, 
 	writeFileSync(file, JSON.stringify({ mcpServers: { files: entry } }, null, 2));
 	await go(page, genkan, "knowledge");
 	await page.getByRole("button", { name: "Add the knowledge base" }).click();
-	const dialog = page.getByRole("dialog", { name: "Give Cursor the knowledge base" });
+	const dialog = page.getByRole("dialog", { name: "Add servers to Cursor" });
 	await expect(dialog).toContainText("--only kb");
 	await accessible(page);
 	await shots(page, "give");
-	await dialog.getByRole("button", { name: "Add the entry" }).click();
+	await dialog.getByRole("button", { name: "Add", exact: true }).click();
 	await expect(page.getByRole("button", { name: "Add the knowledge base" })).toHaveCount(0);
 	const { mcpServers } = JSON.parse(readFileSync(file, "utf8"));
 	expect(mcpServers.files).toEqual(entry);
 	const client = await genkan.client(mcpServers["genkan-kb"]);
 	expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("create_item");
 	await go(page, genkan, "clients");
-	await expect(page.getByRole("region", { name: "On this machine" })).toContainText("knowledge base");
+	await expect(page.getByText("2 servers, 2 through Genkan")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Add the knowledge base" })).toHaveCount(0);
 });
 
 test("Japanese is shown as Japanese: statuses, broken lines, snippets", async ({ signedIn: page, genkan }) => {

@@ -2,14 +2,17 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, type CDPSession, type Page, test } from "@playwright/test";
+import { type Browser, type BrowserContext, type CDPSession, expect, type Page, test } from "@playwright/test";
 import { bin, top } from "./build";
 import { Genkan } from "./genkan";
+import { type Measured, median, taskLimit, tooSlow } from "./limits";
 
 // Measures every page of the web UI with 10,000 tools on 1,000 servers, 100,000 calls,
 // 10,000 items and a workflow of 300 nodes. PAGES='calls|tools' measures some of them,
 // RUNS=1 each of them once. PROFILE=DIR writes profiles of each, while it loads and of what
-// is done there, for the performance panel of a browser.
+// is done there, for the performance panel of a browser. It fails where a page is beyond the
+// limits of limits.ts: its median run until it is interactive, and the best run of what is
+// done there, which is repeated, up to RUNS times, while it is beyond.
 
 const profiles = process.env.PROFILE;
 const runs = Number(process.env.RUNS ?? 3);
@@ -85,11 +88,20 @@ test("pages with much data", async ({ browser }) => {
 				"slowest request",
 			],
 		];
-		for (const subject of subjects(ids))
-			if (wanted.test(subject.name))
-				lines.push(...(await measure(browser, genkan, subject).catch((error) => [[`${subject.name}: ${error}`]])));
+		const measured: Measured[] = [];
+		for (const subject of subjects(ids).filter(({ name }) => wanted.test(name)))
+			try {
+				const { result, cells } = await measure(browser, genkan, subject);
+				measured.push(result);
+				lines.push(...cells);
+			} catch (error) {
+				measured.push({ page: subject.name, error: String(error) });
+				lines.push([`${subject.name}: ${error}`]);
+			}
+		if (wanted.test("calls")) measured.push({ page: "calls", row: await rowTime(browser, genkan) });
 		print(lines);
 		console.log(`load ${loadavg()[0]!.toFixed(1)}; tasks in ms by the clock (in processor time)`);
+		expect(tooSlow(measured), "pages are too slow; other programs on the machine lengthen all times").toEqual([]);
 	} finally {
 		await genkan.stop();
 		servers?.kill();
@@ -134,12 +146,17 @@ async function workflows(genkan: Genkan): Promise<void> {
 	for (let i = 0; i < 50; i++) await put(path(`small-${i}`, 5));
 }
 
-/** measure opens a page some times, anew each time, and returns the lines of the run that
- * is the median. What is done in the page is done once. */
-async function measure(browser: Browser, genkan: Genkan, subject: Subject): Promise<string[][]> {
+/** measure opens a page some times, anew each time, and returns what the run that is the
+ * median took, with its lines. What is done in the page is done once, and again in a new page
+ * while a task of it is beyond the limit; the best counts. */
+async function measure(
+	browser: Browser,
+	genkan: Genkan,
+	subject: Subject,
+): Promise<{ result: Measured; cells: string[][] }> {
 	const opened: { shown: number; interactive: number; took: Took; script: number; slowest: string }[] = [];
-	const acts: [string, Took][] = [];
-	for (let run = 1; run <= runs; run++) {
+	const acts = new Map<string, Took>();
+	const open = async (act: (page: Page, cdp: CDPSession) => Promise<void>) => {
 		const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
 		context.setDefaultTimeout(30_000);
 		try {
@@ -159,25 +176,69 @@ async function measure(browser: Browser, genkan: Genkan, subject: Subject): Prom
 			const { metrics } = await cdp.send("Performance.getMetrics");
 			const script = metrics.find((metric) => metric.name === "ScriptDuration")!.value * 1000;
 			opened.push({ ...times, took, script, slowest: await slowestRequest(page) });
-			if (run < runs) continue;
-			await page.keyboard.press("Escape");
-			for (const [name, act] of Object.entries(subject.acts ?? {}))
-				acts.push([
-					name,
-					await profiled(cdp, `${subject.name}, ${name}`, () => traced(browser, page, () => act(page))),
-				]);
+			await act(page, cdp);
 		} finally {
 			await context.close();
 		}
-	}
-	opened.sort((a, b) => a.interactive - b.interactive);
-	const { shown, interactive: ready, took, script, slowest } = opened[Math.floor(opened.length / 2)]!;
+	};
+	const slow = () =>
+		Object.entries(subject.acts ?? {}).filter(([name]) => !((acts.get(name)?.wall ?? Infinity) <= taskLimit));
+	const doThem = async (page: Page, cdp: CDPSession) => {
+		await page.keyboard.press("Escape");
+		for (const [name, act] of slow()) {
+			const took = await profiled(cdp, `${subject.name}, ${name}`, () => traced(browser, page, () => act(page)));
+			if (!(took.wall >= (acts.get(name)?.wall ?? Infinity))) acts.set(name, took);
+		}
+	};
+	for (let run = 1; run < runs; run++) await open(async () => {});
+	await open(doThem);
+	for (let again = 1; again < runs && slow().length > 0; again++) await open(doThem);
+	const { shown, interactive: ready, took, script, slowest } = median(opened, (one) => one.interactive);
 	const task = (t: Took) => `${t.wall.toFixed(0)} (${t.cpu.toFixed(0)})`;
 	const line = [subject.name, shown.toFixed(0), ready.toFixed(0), task(took), script.toFixed(0)];
-	const did = acts.map(([name, t]) => [name, task(t), t.frame.toFixed(0), t.note ?? ""]);
+	const did = [...acts].map(([name, t]) => [name, task(t), t.frame.toFixed(0), t.note ?? ""]);
 	const first = [...line, ...(did.shift() ?? ["", "", "", ""]), slowest];
 	console.log(first.join("  "));
-	return [first, ...did.map((cells) => ["", "", "", "", "", ...cells, ""])];
+	const tasks = Object.fromEntries([...acts].map(([name, t]) => [name, t.wall]));
+	return {
+		result: { page: subject.name, interactive: ready, tasks },
+		cells: [first, ...did.map((cells) => ["", "", "", "", "", ...cells, ""])],
+	};
+}
+
+/** rowTime is how long after its start a call has a row: the median of five. The clock of the
+ * page and of Genkan are the same machine's. */
+async function rowTime(browser: Browser, genkan: Genkan): Promise<number> {
+	const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+	try {
+		const page = await signedIn(context, genkan, row);
+		await page.goto(new URL("calls", genkan.ui).href);
+		await page.getByText("Live", { exact: true }).waitFor();
+		await page.waitForTimeout(3000); // what was asked for again when events came
+		const times: number[] = [];
+		for (let n = 0; n < 5; n++) {
+			const seen = page.evaluate(
+				(known) =>
+					new Promise<number>((resolve) => {
+						const look = () => {
+							const all = [...document.querySelectorAll("time")].map((one) => Date.parse(one.dateTime));
+							const newest = Math.max(...all);
+							if (newest > known) resolve(Date.now() - newest);
+							else requestAnimationFrame(look);
+						};
+						look();
+					}),
+				Date.now(),
+			);
+			await Promise.all([seen, genkan.call("server-0500__echo", { text: `row ${n}` })]);
+			times.push(await seen);
+			await page.waitForTimeout(500);
+		}
+		console.log(`a row appears after ${times.map((ms) => ms.toFixed(0)).join(", ")} ms`);
+		return median(times, (ms) => ms);
+	} finally {
+		await context.close();
+	}
 }
 
 /** profiled writes a profile of what is done, if profiles are wanted. */

@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { expect, type Genkan, go, telling, test } from "./genkan";
-import { idle } from "./pages";
+import { idle, settled } from "./pages";
 
 // What others name and say is text, wherever it is shown.
 const evil = (n: number) => `<img src=x${n} onerror=alert(${n})>`;
@@ -20,11 +20,15 @@ const names = {
 	state: evil(20),
 };
 
+const links =
+	"[one](/v1/backup) [two](../v1/backup) [three](#x) [four](?q=1) [five](https://example.com/a) [six](mailto:a@example.com)\n\n- [x] done\n- [ ] open";
+
 test.use({
 	config: JSON.stringify({
 		mcpServers: {
 			evil: telling({
 				instructions: names.instructions,
+				says: "\u001b[31mred\u001b[0m \u001b]8;;http://127.0.0.1:9/x23\u0007a link\u001b]8;;\u0007 safe\u202e turned",
 				tools: [
 					{
 						name: names.tool,
@@ -35,6 +39,17 @@ test.use({
 							properties: { text: { type: "string", title: names.property, description: names.description } },
 						},
 						result: { content: [{ type: "text", text: names.result }] },
+					},
+					{
+						name: "links",
+						description: links,
+						inputSchema: {
+							type: "object",
+							properties: {
+								text: { type: "string", title: "a", description: `https://example.com/${"a".repeat(300)}` },
+							},
+						},
+						result: { content: [{ type: "text", text: links }] },
 					},
 				],
 			}),
@@ -148,4 +163,75 @@ test("a tool named <img onerror> and all else that others write is text on every
 	await expect(page.getByRole("option").first()).toBeVisible();
 	await textOnly(page, names.workflow);
 	expect(asked).toEqual([]);
+});
+
+test("colours of a terminal are not in a server's log, and what turns a line round is written out", async ({
+	genkan,
+	signedIn: page,
+}) => {
+	await go(page, genkan, "servers/evil?part=log");
+	await expect(page.locator("pre")).toContainText("red a link safe[U+202E] turned");
+	const tried = await genkan.rest("POST", "/v1/servers/test", {
+		command: "sh",
+		args: ["-c", "printf '\\033[31mit is broken\\033[0m\\n' >&2; exit 1"],
+	});
+	expect(tried).toMatchObject({ success: false, output: ["it is broken"] });
+});
+
+test("a link of others leads out of Genkan, or is text", async ({ genkan, signedIn: page }) => {
+	const tool = `tools/${(await genkan.rest<{ tools: { name: string }[] }>("GET", "/v1/tools?server=evil")).tools[1]!.name}`;
+	await go(page, genkan, tool);
+	const shown = page.locator(".prose");
+	const check = async (which: number) => {
+		await expect(shown.nth(which)).toContainText("one two three four five six");
+		await expect(shown.nth(which).getByRole("listitem")).toHaveText([/^☑\s+done$/, /^☐\s+open$/]);
+		await expect(shown.nth(which).getByRole("link")).toHaveText(["five", "six"]);
+		await expect(shown.nth(which).getByText("five")).toHaveAttribute("rel", "noopener noreferrer");
+		await expect(shown.nth(which).getByText("five")).toHaveAttribute("target", "_blank");
+	};
+	await check(0);
+	await page.getByRole("button", { name: "Run" }).click();
+	await check(1);
+});
+
+test("a long word in the description of a parameter keeps the page within a phone", async ({
+	genkan,
+	signedIn: page,
+}) => {
+	await page.setViewportSize({ width: 390, height: 844 });
+	const tool = `tools/${(await genkan.rest<{ tools: { name: string }[] }>("GET", "/v1/tools?server=evil")).tools[1]!.name}`;
+	for (const part of ["", "?part=schema", "?part=about"]) {
+		await go(page, genkan, tool + part);
+		await settled(page);
+		await expect(page.locator(".prose").first()).toContainText("one two three");
+		if (part !== "?part=about") await expect(page.getByRole("main")).toContainText("a".repeat(300));
+		expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+	}
+});
+
+test("a text or a schema that takes for ever to read keeps no page from working", async ({
+	genkan,
+	signedIn: page,
+}) => {
+	const many = Array.from({ length: 12 }, () => '{"$ref":"#/properties/a"}').join();
+	const bomb = `{"type":"object","properties":{"a":{"allOf":[${many}]}}}`;
+	const told = { tools: [{ name: "bomb", inputSchema: JSON.parse(bomb) }] };
+	await genkan.rest("POST", "/v1/servers", { name: "bombs", ...telling(told) });
+	await genkan.ready();
+	const works = async () => {
+		await page.keyboard.press("Control+k");
+		await expect(page.getByRole("dialog")).toBeVisible();
+		await page.keyboard.press("Escape");
+	};
+	await go(page, genkan, "tools/bombs__bomb");
+	await expect(page.getByText("too large for a form")).toBeVisible();
+	await works();
+	for (const content of ["a-_".repeat(30_000), "> ".repeat(20_000), `# Long\n\n${"A line of a text. ".repeat(1000)}`]) {
+		const item = await genkan.rest<{ id: number }>("POST", "/v1/items", { type: "docs", title: "Notes", content });
+		await go(page, genkan, `knowledge/docs-${item.id}`);
+		await expect(page.getByRole("heading", { name: "Notes" })).toBeVisible();
+		await works();
+		if (content.startsWith("#")) await expect(page.getByRole("heading", { name: "Long" })).toBeVisible();
+		else await expect(page.getByText(content.slice(0, 60).trim())).toBeVisible();
+	}
 });

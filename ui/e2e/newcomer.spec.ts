@@ -107,6 +107,6 @@ for (const lang of ["en", "ja"] as const) {
 /** translated fails if something of Genkan is still English on a Japanese page. */
 async function translated(page: Page, lang: string): Promise<void> {
 	if (lang !== "ja") return;
-	await expect(page.getByRole("status", { name: "読み込み中" })).toHaveCount(0);
+	await expect(page.getByRole("status", { name: wordsIn("ja")("Loading") })).toHaveCount(0);
 	expect(await englishOn(page, /^$/)).toEqual([]);
 }

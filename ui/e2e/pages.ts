@@ -1,22 +1,32 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Page } from "@playwright/test";
-import { bin, type Genkan } from "./genkan";
+import { expect, type Page } from "@playwright/test";
+import { asked, bin, type Genkan } from "./genkan";
+import { japanese, wordsIn } from "./words";
 
 /** Place is a view of the UI: its address below /ui/, and what opens the rest of it. */
 export type Place = { name: string; path: string; open?: (page: Page) => Promise<unknown> };
 
-const press = (name: string | RegExp) => (page: Page) =>
-	page.getByRole("button", { name, exact: true }).first().click();
-const choose =
-	(button: string, item: string) =>
-	async (page: Page): Promise<void> => {
-		await page.getByRole("main").getByRole("button", { name: button, exact: true }).click();
-		await page.getByRole("menuitem", { name: item }).click();
-	};
-
-/** fill gives Genkan something of everything to show, and returns all places. */
-export async function fill(genkan: Genkan): Promise<Place[]> {
+/** fill gives Genkan something of everything to show, and returns all places of its pages in
+ * a language. */
+export async function fill(genkan: Genkan, lang: "en" | "ja" = "en"): Promise<Place[]> {
+	const t = wordsIn(lang);
+	const press =
+		(...name: Parameters<typeof t>) =>
+		(page: Page) =>
+			page
+				.getByRole("button", { name: t(...name), exact: true })
+				.first()
+				.click();
+	const choose =
+		(button: string, item: string) =>
+		async (page: Page): Promise<void> => {
+			await page
+				.getByRole("main")
+				.getByRole("button", { name: t(button), exact: true })
+				.click();
+			await page.getByRole("menuitem", { name: t(item) }).click();
+		};
 	await genkan.ready();
 	mkdirSync(join(genkan.home, ".cursor"), { recursive: true });
 	const fault = { command: join(bin, "faultserver") };
@@ -31,6 +41,11 @@ export async function fill(genkan: Genkan): Promise<Place[]> {
 	await genkan.rest("POST", "/v1/tokens", { name: "ci" });
 	await genkan.rest("POST", "/v1/workflow-templates", { template: "redact" });
 	await genkan.rest("POST", "/v1/workflows/redact/enable", {});
+	await genkan.rest("PUT", "/v1/hook-modules/label1", {
+		script: "ctx.response.label1 = params.label1;",
+		description: "Tags each answer.",
+		params: { properties: { label1: { type: "string" } } },
+	});
 	const item = await genkan.rest<{ type: string; id: number }>("POST", "/v1/items", {
 		type: "docs",
 		title: "Design",
@@ -67,7 +82,7 @@ export async function fill(genkan: Genkan): Promise<Place[]> {
 		{
 			name: "servers, paste",
 			path: "servers?add=form",
-			open: (page) => page.getByRole("tab", { name: "Paste JSON" }).click(),
+			open: (page) => page.getByRole("tab", { name: t("Paste JSON") }).click(),
 		},
 		{ name: "servers, import", path: "servers?add=import" },
 		{ name: "server", path: "servers/everything" },
@@ -92,6 +107,10 @@ export async function fill(genkan: Genkan): Promise<Place[]> {
 		{ name: "workflows, templates", path: "workflows?template=all" },
 		{ name: "workflows, template", path: "workflows?template=deny-argument" },
 		{ name: "workflows, kill switch", path: "workflows", open: press("Kill switch") },
+		{ name: "hook modules", path: "modules" },
+		{ name: "hook module", path: "modules/label1" },
+		{ name: "hook module, new", path: "modules/@new" },
+		{ name: "hook module, delete", path: "modules/label1", open: press("Delete") },
 		{ name: "workflow", path: `workflows/redact?call=${echo}` },
 		{ name: "workflow, enable", path: "workflows/redact?panel=enable" },
 		{ name: "workflow, versions", path: "workflows/redact?panel=versions" },
@@ -111,18 +130,22 @@ export async function fill(genkan: Genkan): Promise<Place[]> {
 			path: `settings/${part}`,
 		})),
 		{ name: "settings, secrets", path: "settings/secrets" },
-		{ name: "settings, delete a secret", path: "settings/secrets", open: press("Delete KEY") },
+		{ name: "settings, delete a secret", path: "settings/secrets", open: press("Delete {name}", { name: "KEY" }) },
 		{ name: "palette", path: "calls", open: (page) => page.keyboard.press("Control+k") },
 		{ name: "keys", path: "calls", open: (page) => page.keyboard.press("?") },
 		{ name: "no such page", path: "nowhere" },
 	];
 }
 
-/** settled waits until the page has drawn what it asked for. */
+/** settled waits until the page has drawn what it asked for, and asks for nothing any more. */
 export async function settled(page: Page): Promise<void> {
 	await page.getByRole("main").getByRole("heading").first().waitFor();
-	await page.waitForFunction(() => !document.querySelector("main [role=status][aria-label=Loading], [aria-busy=true]"));
-	await idle(page);
+	const loading = ["Loading", japanese.Loading].map((name) => `main [role=status][aria-label=${name}]`).join();
+	do {
+		await page.waitForFunction((busy) => !document.querySelector(busy), `${loading}, [aria-busy=true]`);
+		await expect.poll(() => asked(page).size, { intervals: [20] }).toBe(0);
+		await idle(page);
+	} while (asked(page).size > 0);
 }
 
 /** idle waits until the page has done what it had to do, such as listening for keys. */

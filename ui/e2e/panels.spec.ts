@@ -70,6 +70,7 @@ test("two versions are compared by their steps, and a rollback lets calls behave
 	await go(page, genkan, "workflows/back?panel=versions");
 	const panel = page.getByRole("region", { name: "Versions" });
 	await expect(panel.getByRole("button", { name: /^v2 active/ })).toContainText("1 run");
+	await expect(panel.getByRole("button", { name: /^v1/ })).toContainText(/enabled (now|\d+ seconds? ago)/);
 	await panel.getByRole("button", { name: /^v1/ }).click();
 	const differs = panel.getByRole("list", { name: "What differs" });
 	await expect(differs.getByRole("listitem").filter({ hasText: "The workflow" })).toContainText(
@@ -91,8 +92,8 @@ test("two versions are compared by their steps, and a rollback lets calls behave
 	await page.emulateMedia({ colorScheme: "light" });
 
 	await panel.getByRole("button", { name: /^v1/ }).click();
-	await panel.getByRole("button", { name: "Make it active now" }).click();
-	await page.getByRole("dialog").getByRole("button", { name: "Make it active now" }).click();
+	await panel.getByRole("button", { name: "Roll back to it" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Roll back to it" }).click();
 	await expect(page.getByText(/: what was version 1 runs again, as version 4\./)).toBeVisible();
 	await expect(page.getByText("active: v4")).toBeVisible();
 	expect(await echo(genkan, "back secret")).toContain("[one]");
@@ -154,6 +155,12 @@ test("calls are kept as tests; a failing one says why and keeps the draft from b
 	await panel
 		.getByRole("combobox", { name: "What must come of it" })
 		.selectOption({ label: "what the draft does now" });
+	// Two tests do not have one name.
+	await panel.getByRole("textbox", { name: "Name" }).fill("No secret leaves");
+	await expect(panel.getByText("Another test has this name.")).toBeVisible();
+	await expect(panel.getByRole("button", { name: "Keep it" })).toBeDisabled();
+	await panel.getByRole("textbox", { name: "Name" }).fill("");
+	await expect(panel.getByRole("button", { name: "Keep it" })).toBeInViewport({ ratio: 1 });
 	await panel.getByRole("button", { name: "Keep it" }).click();
 	await expect(panel.getByRole("status")).toHaveText("All 2 tests pass.");
 	const { tests } = await genkan.rest<{ tests: unknown[] }>("GET", "/v1/workflows/bench/tests");
@@ -183,10 +190,17 @@ test("calls are kept as tests; a failing one says why and keeps the draft from b
 	await saved(page);
 	await page.getByRole("button", { name: "Enable…" }).click();
 	const bar = page.getByRole("region", { name: "Enable" });
-	await expect(bar.getByText("0 of 2 tests pass.")).toBeVisible();
+	await expect(bar.getByText("2 of 2 tests fail.")).toBeVisible();
+	await bar.getByRole("button", { name: "Shadow first" }).click();
+	await bar.getByRole("button", { name: "Shadow in spite of failing tests" }).click();
+	await expect(page.getByText(/^shadow: v/)).toBeVisible();
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await expect(bar.getByText("2 of 2 tests fail.")).toBeVisible();
+	// The mode of the draft changes, so that it is tried again; the refusal stays.
+	const again = page.waitForResponse("**/v1/workflows/bench/backtest");
 	await bar.getByRole("button", { name: "Enable", exact: true }).click();
-	await expect(bar).toContainText("fails the tests no-secret-leaves, test-1; mend it or them, or enable it with force");
-	await expect(page.getByText(/^draft, saved/)).toBeVisible();
+	await (await again).finished();
+	await expect(bar).toContainText(/fails the tests .No secret leaves.(,| and) .test-1./);
 	await bar.getByRole("button", { name: "Enable in spite of failing tests" }).click();
 	await expect(page.getByText(/^active: v/)).toBeVisible();
 	await genkan.rest("POST", "/v1/workflows/bench/disable");
@@ -235,6 +249,18 @@ test("enabling says what the draft would have done; shadow watches, enable acts"
 	expect(await echo(genkan, "live stop")).toContain("withholds the answer to this call: no");
 	expect((await runs()).runs[0]).toMatchObject({ mode: "enforce", outcome: "denied", version: 3 });
 	await expect(page.getByText("no changes to enable")).toBeVisible();
+
+	// Shadow in place of a version that acts lets calls pass as they are, so it is asked about.
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await bar.getByRole("button", { name: "Shadow first" }).click();
+	const question = page.getByRole("dialog", { name: /Version 3 acts on calls now/ });
+	await expect(question).toContainText("calls pass without the workflow until you enable it");
+	await question.getByRole("button", { name: "Cancel" }).click();
+	await expect(page.getByText("active: v3")).toBeVisible();
+	expect(await echo(genkan, "live a")).toContain("LIVE A");
+	await bar.getByRole("button", { name: "Shadow first" }).click();
+	await question.getByRole("button", { name: "Only watch from now on" }).click();
+	await expect(page.getByText("shadow: v4")).toBeVisible();
 	await genkan.rest("POST", "/v1/workflows/live/disable");
 });
 
@@ -271,8 +297,8 @@ test("versions say their mode, and another mode is asked about", async ({ signed
 
 	// A version that cannot run changes nothing.
 	await panel.getByRole("button", { name: /^v1 / }).click();
-	await panel.getByRole("button", { name: "Make it active now" }).click();
-	await page.getByRole("dialog").getByRole("button", { name: "Make it active now" }).click();
+	await panel.getByRole("button", { name: "Roll back to it" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Roll back to it" }).click();
 	await expect(page.getByText(/cannot run/)).toBeVisible();
 	expect(await versionsOf(genkan, "modes")).toEqual([3, 2, 1]);
 
@@ -286,12 +312,15 @@ test("versions say their mode, and another mode is asked about", async ({ signed
 	await expect(page.getByText("active: v3")).toBeVisible();
 	expect(await echo(genkan, "modes secret")).toContain("[x]");
 
-	await panel.getByRole("button", { name: "Make it active now" }).click();
+	await panel.getByRole("button", { name: "Run it in shadow mode" }).click();
 	await expect(dialog).toContainText("Version 2 only watches");
 	await dialog.getByRole("button", { name: "Cancel" }).click();
 	await expect(page.getByText("active: v3")).toBeVisible();
-	await panel.getByRole("button", { name: "Make it active now" }).click();
+	await panel.getByRole("button", { name: "Run it in shadow mode" }).click();
 	await dialog.getByRole("button", { name: "Run it in shadow mode" }).click();
+	await expect(
+		page.getByText(/version 2 runs again, as version 5\. It only watches: calls are not changed/),
+	).toBeVisible();
 	await expect(page.getByText("shadow: v5")).toBeVisible();
 	await expect(panel.getByRole("button", { name: /^v5 shadow/ })).toBeVisible();
 	expect(await echo(genkan, "modes secret")).toContain("secret");
@@ -299,7 +328,7 @@ test("versions say their mode, and another mode is asked about", async ({ signed
 	// What is stopped is not shown as if it ran.
 	await page.getByRole("button", { name: "Stop" }).click();
 	await expect(page.getByText("stopped", { exact: true })).toBeVisible();
-	await expect(panel.getByRole("button", { name: /^v5 was active/ })).toBeVisible();
+	await expect(panel.getByRole("button", { name: /^v5 was in shadow/ })).toBeVisible();
 });
 
 test("enabling warns of calls that would be refused because the workflow fails", async ({ signedIn: page, genkan }) => {
@@ -438,4 +467,127 @@ test("whoever leaves while a workflow is being enabled is not led back", async (
 	await (await answered).finished();
 	await expect(page.getByText("Loading")).toHaveCount(0);
 	await expect(page).toHaveURL(/\/calls$/);
+});
+
+test("runs around real calls are painted on the drawing, and a change of the draft replays them", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, hooked("ran", replacing("secret", "[one]")));
+	await enable(genkan, "ran");
+	expect(await echo(genkan, "ran secret")).toContain("[one]");
+	const call = await lastCall(genkan);
+
+	// From the call to the drawing: what was done then, though nothing is left to be done.
+	await go(page, genkan, `calls/${call}?tab=changes`);
+	await page.getByRole("main").getByRole("link", { name: "ran", exact: true }).first().click();
+	await expect(page).toHaveURL(new RegExp(`workflows/ran\\?run=${call}`));
+	await expect(node(page, "hook")).toContainText("1 change");
+	const output = page.getByRole("region", { name: "Output" });
+	await expect(output).toContainText("What version 1 did to this call.");
+	await expect(output).toContainText("The workflow changed the call or its answer.");
+	await node(page, "hook").click();
+	await expect(output).toContainText("/response/content/0/text");
+	await expect(output).toContainText("+ran [one]");
+	await expect(output).toContainText(/1 run, p50 .*, p95 /);
+
+	// Another run, in the panel as soon as it was.
+	await page.getByRole("button", { name: "Runs" }).click();
+	const runs = page.getByRole("region", { name: "Runs" }).getByRole("listitem");
+	await expect(runs).toHaveCount(1);
+	expect(await echo(genkan, "ran without")).toContain("ran without");
+	await expect(runs).toHaveCount(2);
+	await runs.first().getByRole("button").click();
+	await expect(page).toHaveURL(new RegExp(`run=${await lastCall(genkan)}`));
+	await expect(runs.first()).toContainText(/unchanged.*v1/);
+	await expect(output).toContainText("It changed nothing.");
+	await accessible(page);
+
+	await script(page).fill(replacing("without", "[two]"));
+	await expect(node(page, "hook")).toContainText("1 change");
+	await expect(output.getByText(/What version/)).toHaveCount(0);
+	await runs.first().getByRole("button").click();
+	await expect(output).toContainText("What version 1 did to this call.");
+
+	// What a replay answers after another run was chosen does not take the run's place.
+	let answer = () => {};
+	const held = new Promise<void>((done) => (answer = done));
+	await page.route("**/v1/workflows/ran/replay", async (route) => {
+		await held;
+		await route.continue();
+	});
+	const asked = page.waitForRequest("**/v1/workflows/ran/replay");
+	await page.getByRole("button", { name: "Replay", exact: true }).click();
+	await asked;
+	await runs.last().getByRole("button").click();
+	await expect(page).toHaveURL(new RegExp(`run=${call}`));
+	await expect(output).toContainText("What version 1 did to this call.");
+	const answered = page.waitForResponse("**/v1/workflows/ran/replay");
+	answer();
+	await (await answered).finished();
+	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+	await expect(output).toContainText("What version 1 did to this call.");
+});
+
+test.describe("tests", () => {
+	test.use({ provoked: /^503 POST .*\/tests$/ });
+
+	test("run whenever the draft changes and when Genkan is back, and the header tells of those that fail", async ({
+		signedIn: page,
+		genkan,
+	}) => {
+		await put(genkan, hooked("watch", replacing("secret", "[one]")));
+		await echo(genkan, "watch secret");
+		const expected = { outcome: "ok", responseContains: "[one]" };
+		await genkan.rest("PUT", "/v1/workflows/watch/tests/redacts", { from: await lastCall(genkan), expect: expected });
+		await go(page, genkan, "workflows/watch");
+		await node(page, "hook").click();
+		await script(page).fill(replacing("secret", "[two]"));
+		await page.getByRole("button", { name: "1 test fails" }).click();
+		await expect(page.getByRole("region", { name: "Tests" })).toContainText("1 of 1 tests fails.");
+		// Genkan was away; they run again when it is back.
+		await page.clock.install();
+		await page.route("**/v1/workflows/watch/tests", (route) =>
+			route.request().method() === "POST" ? route.fulfill({ status: 503, json: { error: "Away." } }) : route.fallback(),
+		);
+		await script(page).fill(replacing("secret", "[one]"));
+		await page.clock.runFor(1000);
+		await expect(page.getByRole("region", { name: "Tests" })).toContainText("Away.");
+		await expect(page.getByRole("button", { name: "1 test fails" })).toBeVisible();
+		await page.unroute("**/v1/workflows/watch/tests");
+		await page.clock.runFor(5000);
+		await expect(page.getByRole("button", { name: "1 test fails" })).toHaveCount(0);
+	});
+});
+
+test("what a workflow of lists did is painted, and texts say how it is tried", async ({ signedIn: page, genkan }) => {
+	await put(genkan, {
+		id: "lists",
+		name: "lists",
+		workflowType: "tools/list",
+		nodes: [
+			{ id: "start", type: "start" },
+			{ id: "call", type: "mcp-call" },
+			{ id: "end", type: "end" },
+		],
+		edges: [
+			{ source: "start", target: "call" },
+			{ source: "call", target: "end" },
+		],
+	} as never);
+	await enable(genkan, "lists");
+	const args = ["stdio", "--client", "cursor", "--data", genkan.data];
+	await (await genkan.client({ command: genkan.genkan, args })).listTools();
+	await go(page, genkan, "workflows/lists?panel=runs");
+	await expect(page.getByRole("region", { name: "Input" })).toContainText("runs when a client lists its tools");
+	await page.keyboard.press("Control+Enter");
+	await expect(page.getByRole("status").filter({ hasText: "keeps no lists" }).first()).toBeVisible();
+	await page.getByRole("region", { name: "Runs" }).getByRole("listitem").first().getByRole("button").click();
+	const output = page.getByRole("region", { name: "Output" });
+	await expect(output).toContainText("What version 1 did to a list of tools.");
+	await expect(output).toContainText("The list stayed as it was.");
+	await expect(node(page, "call")).toContainText("✓");
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await expect(page.getByRole("region", { name: "Enable" })).toContainText("try it in shadow");
+	await genkan.rest("DELETE", "/v1/workflows/lists");
 });

@@ -91,7 +91,7 @@ test("below a prefix that Genkan does not know, pages, links, assets and events 
 	await expect(page.getByText(`"${address}mcp"`)).toBeVisible();
 
 	// Signing out.
-	await page.getByRole("button", { name: "admin" }).click();
+	await page.getByRole("button", { name: "admin", expanded: false }).click();
 	await page.getByRole("menuitem", { name: "Sign out" }).click();
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	expect(outside.filter((path) => path !== "/favicon.ico")).toEqual([]);

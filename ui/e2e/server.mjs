@@ -4,7 +4,8 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
-const { instructions, tools } = JSON.parse(process.env.TOLD);
+const { instructions, says, tools } = JSON.parse(process.env.TOLD);
+if (says) console.error(says);
 const server = new Server({ name: "told", version: "1.0.0" }, { capabilities: { tools: {} }, instructions });
 server.setRequestHandler(ListToolsRequestSchema, () => ({
 	tools: tools.map(({ result: _, inputSchema = { type: "object" }, ...tool }) => ({ ...tool, inputSchema })),

@@ -35,7 +35,20 @@ test("a server is added by a form, tried first, and removed", async ({ signedIn:
 	await expect(page).toHaveURL(/\/servers\/mine$/);
 	await page.getByRole("main").getByRole("button", { name: "More" }).click();
 	await page.getByRole("menuitem", { name: "Remove" }).click();
-	await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+	// What goes wrong is told above the dialog that stays open.
+	const removing = page.getByRole("dialog");
+	const deleting = "**/v1/servers/mine";
+	await page.route(deleting, (route) =>
+		route.request().method() === "DELETE"
+			? route.fulfill({ status: 409, json: { code: "CONFLICT", error: "Somebody else has the file." } })
+			: route.fallback(),
+	);
+	await removing.getByRole("button", { name: "Remove" }).click();
+	const told = removing.getByRole("status").filter({ hasText: "Somebody else has the file." });
+	await told.getByRole("button", { name: "Dismiss" }).last().click();
+	await expect(told).toHaveCount(0);
+	await page.unroute(deleting);
+	await removing.getByRole("button", { name: "Remove" }).click();
 	await expect(page).toHaveURL(/\/servers$/);
 	await expect(page.getByText("mine is removed.")).toBeVisible();
 });
@@ -48,6 +61,11 @@ test("what was written about a server is discarded only by who says so", async (
 	await page.keyboard.press("Escape");
 	await expect(dialog).toHaveCount(0); // nothing was written
 	await go(page, genkan, "servers?add=form");
+	await page.getByText("Other settings").click();
+	await page.getByLabel("As JSON").fill("{");
+	await page.keyboard.press("Escape");
+	await expect(dialog.getByRole("alert")).toContainText("Discard what you have written?");
+	await go(page, genkan, "servers?add=form");
 	await name.fill("mine");
 	for (const leave of [
 		() => page.keyboard.press("Escape"),
@@ -59,6 +77,13 @@ test("what was written about a server is discarded only by who says so", async (
 		await dialog.getByRole("button", { name: "Go on writing" }).click();
 		await expect(name).toHaveValue("mine");
 	}
+	// Text that is selected may end beside the dialog.
+	const box = (await name.boundingBox())!;
+	await page.mouse.move(box.x + box.width - 5, box.y + 10);
+	await page.mouse.down();
+	await page.mouse.move(4, 400);
+	await page.mouse.up();
+	await expect(dialog.getByRole("alert")).toHaveCount(0);
 	await page.keyboard.press("Escape");
 	await page.keyboard.press("Escape"); // takes the question back
 	await expect(dialog.getByRole("alert")).toHaveCount(0);
@@ -89,10 +114,36 @@ test("a server of genkan.yaml is switched off, changed and removed like any othe
 	await more("Switch on");
 	await expect(page.getByRole("main").getByText("Off", { exact: true })).not.toBeVisible();
 	await more("Change");
-	await page.getByLabel("Command line").fill("true --quick");
+	const line = page.getByLabel("Command line");
+	await line.fill("true --dir='/my docs' -c 'echo \"a\"\necho b'");
 	await page.getByRole("button", { name: "Save" }).click();
 	await expect(page.getByText("mine is changed.")).toBeVisible();
-	expect(readFileSync(file, "utf8")).toContain('  mine: # one\n    command: "true"\n    args:\n      - "--quick"\n');
+	const written = readFileSync(file, "utf8");
+	expect(written).toContain(`--dir=/my docs`);
+	await more("Change");
+	await page.getByRole("button", { name: "Save" }).click();
+	await expect(page.getByRole("dialog")).not.toBeVisible();
+	expect(readFileSync(file, "utf8")).toBe(written); // what nobody touched stays
+	await more("Change");
+	await line.fill("true --quick");
+	await page.getByText("Other settings").click();
+	const other = page.getByLabel("As JSON");
+	await other.fill("");
+	await expect(other).toBeVisible(); // it is not folded below the cursor
+	await other.fill('{"timeout": ');
+	await page.getByText("Other settings").click();
+	await expect(other).not.toBeVisible();
+	await page.getByRole("button", { name: "Save" }).click();
+	await expect(other).toBeFocused(); // nothing is saved
+	await other.fill("[1]");
+	await page.getByRole("button", { name: "Save" }).click();
+	await expect(other).toHaveAccessibleDescription(/^This must be an object\./);
+	await other.fill('{"timeout": "20s"}');
+	await page.getByRole("button", { name: "Save" }).click();
+	await expect(page.getByRole("dialog")).not.toBeVisible();
+	expect(readFileSync(file, "utf8")).toContain(
+		'  mine: # one\n    command: "true"\n    args:\n      - "--quick"\n    timeout: "20s"\n',
+	);
 	await more("Remove");
 	await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
 	await expect(page.getByText("mine is removed.")).toBeVisible();
@@ -105,7 +156,10 @@ test("a server of genkan.yaml is switched off, changed and removed like any othe
 test("pasted JSON of any client becomes servers", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "servers?add=form");
 	await page.getByRole("tab", { name: "Paste JSON" }).click();
-	await page.getByLabel("JSON as any client writes it").fill('"pasted": {"command": "true", "env": {"A": "b"}},');
+	const text = page.getByLabel("JSON as any client writes it");
+	await text.fill("claude mcp add -e A=b read -- npx -y some-server");
+	await expect(page.getByLabel("Name of read")).toHaveValue("read");
+	await text.fill('"pasted": {"command": "true", "env": {"A": "b"}},');
 	await page.getByRole("button", { name: "Add 1 server" }).click();
 	await expect(page.getByText("1 server is added.")).toBeVisible();
 	await expect(page.getByRole("row", { name: /pasted/ })).toBeVisible();
@@ -156,10 +210,12 @@ test("pasted servers are named and tried before they are added", async ({ signed
 	await expect(row("議事録")).toContainText("It works.");
 	await expect(row("bad")).toContainText('the folder "/no/such/place" that it is to run in does not exist');
 	await accessible(page);
-	await page.getByRole("button", { name: "Add 3 servers" }).click();
+	await row("bad").getByRole("button", { name: "Leave it out" }).click();
+	await page.getByRole("button", { name: "Add 2 servers" }).click();
 	await expect(page.getByRole("row", { name: /minutes/ })).toBeVisible();
-	await expect(page.getByRole("row", { name: /bad/ })).toBeVisible();
-	for (const name of ["minutes", "bad", "fault-2"]) await genkan.rest("DELETE", `/v1/servers/${name}`);
+	await expect(page.getByRole("row", { name: /fault-2/ })).toBeVisible();
+	await expect(page.getByRole("row", { name: /bad/ })).toHaveCount(0);
+	for (const name of ["minutes", "fault-2"]) await genkan.rest("DELETE", `/v1/servers/${name}`);
 });
 
 test("an old complaint goes when a field is corrected, and is not on the other tab", async ({
@@ -233,8 +289,93 @@ test("a tool is switched off for everybody and on again", async ({ signedIn: pag
 	expect(JSON.stringify(await genkan.call("everything__echo", { message: "x" }))).not.toContain('"result"');
 	await page.getByRole("switch", { name: "Switch everything__echo on" }).click();
 	await expect(off).toBeVisible();
+	// A switch waits for its own answer, and complains of its own error.
+	const on = (tool: string) => page.getByRole("switch", { name: `Switch everything__${tool} on` });
+	let answer = () => {};
+	const answered = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route("**/everything__echo/disable", async (route) => {
+		await answered;
+		await route.fulfill({ status: 409, json: { code: "CONFLICT", error: "Not now." } });
+	});
+	await off.click();
+	await expect(off).toBeDisabled();
+	await page.getByRole("switch", { name: "Switch everything__get-env off" }).click();
+	await expect(on("get-env")).toBeVisible();
+	answer();
+	await expect(page.getByText("Not now.")).toBeVisible();
+	await expect(off).toBeEnabled();
+	await on("get-env").click();
+	await expect(on("get-env")).toHaveCount(0);
 	await page.getByRole("tab", { name: "Log" }).click();
 	await accessible(page);
+});
+
+test("the log opens at its last line, and follows unless somebody reads above", async ({ signedIn: page, genkan }) => {
+	const says = Array.from({ length: 120 }, (_, n) => `line ${n + 1} of 120`).join("\n");
+	await genkan.rest("POST", "/v1/servers", { name: "told", ...telling({ says, tools: [{ name: "say" }] }) });
+	await genkan.ready();
+	await go(page, genkan, "servers/told?part=log");
+	const log = page.locator("pre");
+	await expect(log).toContainText("line 120 of 120");
+	const above = () => log.evaluate((pre) => pre.scrollHeight - pre.clientHeight - pre.scrollTop);
+	expect(await above()).toBeLessThan(2);
+	await genkan.call("told__say");
+	await expect(log).toContainText("called say");
+	expect(await above()).toBeLessThan(2);
+	await log.evaluate((pre) => pre.scrollTo(0, 100));
+	await genkan.call("told__say");
+	await expect(log).toContainText(/called say\s+called say/);
+	expect(await log.evaluate((pre) => pre.scrollTop)).toBe(100);
+	await genkan.rest("DELETE", "/v1/servers/told");
+});
+
+test("Restart starts the server's process again", async ({ signedIn: page, genkan }) => {
+	const pid = async () =>
+		(await genkan.rest<{ result: { content: { text: string }[] } }>("POST", "/v1/tools/call", { name: "fault__pid" }))
+			.result.content[0]!.text;
+	const before = await pid();
+	expect(await pid()).toBe(before);
+	await go(page, genkan, "servers/fault");
+	await page.getByRole("button", { name: "Restart" }).click();
+	await expect(page.getByText("fault is started again.")).toBeVisible();
+	await genkan.ready();
+	expect(await pid()).not.toBe(before);
+});
+
+test("a server that is added later reaches a client that is connected", async ({ signedIn: page, genkan }) => {
+	const file = join(genkan.home, ".cursor/mcp.json");
+	mkdirSync(join(genkan.home, ".cursor"), { recursive: true });
+	const entry = {
+		command: join(bin, "genkan"),
+		args: ["stdio", "--data", genkan.data, "--client", "cursor", "--only", "files"],
+	};
+	writeFileSync(file, JSON.stringify({ mcpServers: { files: entry } }));
+	await genkan.rest("POST", "/v1/servers", { name: "later", ...telling({ tools: [{ name: "say" }] }) });
+	await genkan.ready();
+	// The page of the server says who lacks it.
+	await go(page, genkan, "servers/later");
+	await expect(page.getByText("These clients are connected, but have no entry for later")).toBeVisible();
+	await page.getByRole("button", { name: "Add later" }).click();
+	await expect(page.getByRole("dialog")).toContainText("--only later");
+	await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
+	// On the page of the clients, one chooses.
+	await go(page, genkan, "clients");
+	await page.getByRole("button", { name: /^Add \d+ servers$/ }).click();
+	const dialog = page.getByRole("dialog", { name: "Add servers to Cursor" });
+	await expect(dialog.getByRole("button", { name: "later", exact: true })).toBeVisible();
+	for (const name of await dialog.getByRole("group", { name: "Servers" }).getByRole("button").allTextContents())
+		if (name !== "later") await dialog.getByRole("button", { name, exact: true }).click();
+	await expect(dialog).not.toContainText("--only everything");
+	await accessible(page);
+	await dialog.getByRole("button", { name: "Add", exact: true }).click();
+	await expect(dialog).toBeHidden();
+	const { mcpServers } = JSON.parse(readFileSync(file, "utf8"));
+	expect(mcpServers.files).toEqual(entry);
+	expect(Object.keys(mcpServers)).toEqual(["files", "later"]);
+	const client = await genkan.client(mcpServers.later);
+	expect((await client.listTools()).tools.map((tool) => tool.name)).toContain("say");
 });
 
 test("a token is shown once and revoked", async ({ signedIn: page, genkan }) => {
@@ -308,6 +449,22 @@ test.describe("a server that a client's entry names", () => {
 		await accessible(page);
 	});
 
+	test("is missed where it was removed, and the file of the client is put back", async ({ signedIn: page, genkan }) => {
+		const file = join(genkan.home, ".cursor", "mcp.json");
+		mkdirSync(join(genkan.home, ".cursor"), { recursive: true });
+		const before = JSON.stringify({ mcpServers: { fault: { command: join(bin, "faultserver") } } });
+		writeFileSync(file, before);
+		await genkan.run("import", "cursor", "--yes");
+		await genkan.rest("POST", "/v1/connections/cursor", {});
+		expect(readFileSync(file, "utf8")).not.toBe(before);
+		await genkan.rest("DELETE", "/v1/servers/fault");
+		await go(page, genkan, "settings/doctor");
+		await page.getByRole("button", { name: "Put its file back" }).click();
+		await expect(page.getByText("Done. Looking again.")).toBeVisible();
+		expect(readFileSync(file, "utf8")).toBe(before);
+		await expect(page.getByRole("button", { name: "Put its file back" })).toHaveCount(0);
+	});
+
 	test("says that it is off, and is switched on there; nothing is said that is not so", async ({
 		signedIn: page,
 		genkan,
@@ -355,7 +512,7 @@ test.describe("servers that need something", () => {
 		await go(page, genkan, "servers/broken");
 		await expect(page.getByText("Down", { exact: true })).toBeVisible();
 		const found = page.getByRole("region", { name: "What the doctor finds" });
-		await expect(found).toContainText("crashing at once, as asked");
+		await expect(found.locator("pre")).toContainText("crashing at once, as asked");
 		await expect(found).not.toContainText("web UI");
 		await found.getByRole("button", { name: "Change" }).click();
 		await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
@@ -368,6 +525,27 @@ test.describe("servers that need something", () => {
 		await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
 		await expect(page.getByRole("main").getByText("Up", { exact: true })).toBeVisible();
 		await expect(page.getByRole("alert")).toHaveCount(0); // it was of the former command
+	});
+
+	test("the doctor turns workflows on again, and leads to the tool that has no description", async ({
+		signedIn: page,
+		genkan,
+	}) => {
+		await genkan.rest("PUT", "/v1/workflows/switch", { on: false });
+		await go(page, genkan, "settings/doctor");
+		const found = page.getByRole("region", { name: "What the doctor finds" });
+		await expect(found).toContainText("all workflows are turned off");
+		await found.getByRole("button", { name: "Mend it" }).click();
+		await expect(found).not.toContainText("all workflows are turned off");
+		expect(await genkan.rest("GET", "/v1/workflows/switch")).toMatchObject({ on: true });
+		await found.getByRole("link", { name: "Describe it" }).click();
+		await expect(page).toHaveURL(/tools\/told__hello\?part=about$/);
+		await page.getByLabel("Description").fill("Says hello.");
+		await page.getByRole("button", { name: "Save" }).click();
+		await expect(page.getByText("Searches use it at once")).toBeVisible();
+		await go(page, genkan, "settings/doctor");
+		await expect(found).toBeVisible();
+		await expect(found.getByRole("link", { name: "Describe it" })).toHaveCount(0);
 	});
 
 	test("a changed definition is a diff", async ({ signedIn: page, genkan }) => {
@@ -425,16 +603,54 @@ test.describe("servers that need something", () => {
 		await genkan.rest("POST", "/v1/servers", { name: "behind", url });
 		await go(page, genkan, "calls");
 		await expect(page.getByText("behind needs sign-in.")).toBeVisible();
+		const signIn = async () => {
+			const opened = context.waitForEvent("page");
+			await page.getByRole("button", { name: "Sign in", exact: true }).click();
+			return opened;
+		};
+		const strip = await signIn();
+		await expect(strip.getByRole("link", { name: "I agree" })).toBeVisible();
+		expect(await strip.evaluate(() => window.opener)).toBe(null);
+		await strip.close();
 		await go(page, genkan, "servers/behind");
 		await expect(page.getByText("Needs sign-in", { exact: true })).toBeVisible();
-		const opened = context.waitForEvent("page");
-		await page.getByRole("button", { name: "Sign in", exact: true }).click();
-		const other = await opened;
+		const other = await signIn();
 		await other.getByRole("link", { name: "I agree" }).click();
 		await expect(page.getByText("Up", { exact: true })).toBeVisible();
 		await expect(page.getByText("behind__behind")).toBeVisible();
 		await go(page, genkan, "servers"); // or it would ask for a server that is gone
 		await genkan.rest("DELETE", "/v1/servers/behind");
 		child.kill();
+	});
+});
+
+test.describe("names", () => {
+	test("what is wrong with a name stands at its field", async ({ genkan, signedIn: page }) => {
+		const wrong = (label: string) => page.getByLabel(label, { exact: true });
+		await go(page, genkan, "servers?add=form");
+		await wrong("Name").fill("fault");
+		await page.getByLabel("Command line").fill("true");
+		await page.getByRole("button", { name: "Add", exact: true }).click();
+		await expect(wrong("Name")).toHaveAttribute("aria-invalid", "true");
+		await expect(wrong("Name")).toHaveAccessibleDescription(/there is a server.*fault/);
+		await page.getByRole("tab", { name: "Paste JSON" }).click();
+		await page.getByLabel("JSON as any client writes it").fill('{"mcpServers":{}}');
+		await expect(page.getByText("There is no server in this text.")).toBeVisible();
+
+		await go(page, genkan, "settings/secrets");
+		await wrong("Name").fill("a b");
+		await wrong("Value").fill("x".repeat(65_537));
+		await page.getByRole("button", { name: "Keep", exact: true }).click();
+		await expect(wrong("Name")).toHaveAttribute("aria-invalid", "true");
+		await wrong("Name").fill("a-b");
+		await page.getByRole("button", { name: "Keep", exact: true }).click();
+		await expect(wrong("Value")).toHaveAccessibleDescription("A secret has at most 65536 bytes");
+		await expect(wrong("Name")).not.toHaveAttribute("aria-invalid");
+		await wrong("Value").fill("");
+		await go(page, genkan, "clients");
+		const token = wrong("Name of a client on another machine, or of a script");
+		await token.fill("A token!");
+		await page.getByRole("button", { name: "Make a token" }).click();
+		await expect(token).toHaveAttribute("aria-invalid", "true");
 	});
 });

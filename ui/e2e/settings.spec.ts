@@ -61,8 +61,20 @@ test("the history, limits and language are set in genkan.yaml, which keeps the r
 	expect(fileOf(genkan)).toContain("mcpServers");
 	expect(fileOf(genkan)).toMatch(/record["\s:{]+bodies["\s:]+all["\s,]+days["\s:]+14/);
 
+	// Off and on again, all settings are as they were.
+	const record = { bodies: "all", days: 14, replay: "off", megabytes: 64 };
+	await genkan.rest("PATCH", "/v1/settings", { record });
+	for (const on of [false, true]) {
+		await page.reload();
+		await page.getByLabel("Calls", { exact: true }).selectOption(on ? "are kept" : "are not kept");
+		await save.click();
+		await expect(saved).toBeVisible();
+		const { settings } = await genkan.rest<{ settings: object }>("GET", "/v1/settings");
+		expect(settings).toMatchObject({ record: { ...record, enabled: on } });
+	}
+
 	// What is wrong stands at its field, and an old success does not stand beside it.
-	for (const wrong of ["0", "many"]) {
+	for (const wrong of ["", "0", "many"]) {
 		await page.getByLabel("For how long").fill(wrong);
 		await save.click();
 		await expect(page.getByLabel("For how long")).toHaveAccessibleDescription(
@@ -86,14 +98,14 @@ test("the history, limits and language are set in genkan.yaml, which keeps the r
 	await page.getByLabel("Tokens").fill("4000");
 	await page.keyboard.press("Enter");
 	await expect(saved).toBeVisible();
-	await page.getByLabel("Calls", { exact: true }).fill("0");
+	await page.getByLabel("Requests", { exact: true }).fill("0");
 	await save.click();
 	await expect(page.getByText("Leave it empty for no limit.")).toBeVisible();
-	await page.getByLabel("Calls", { exact: true }).fill("600");
-	await page.getByLabel("Time").fill("soon");
+	await page.getByLabel("Requests", { exact: true }).fill("600");
+	await page.getByLabel("Period").fill("soon");
 	await save.click();
 	await expect(page.getByText('This value must be a duration such as "30s" or "10m"', { exact: true })).toBeVisible();
-	await page.getByLabel("Time").fill("1m");
+	await page.getByLabel("Period").fill("１m");
 	await page.keyboard.press("Enter");
 	await expect.poll(() => fileOf(genkan)).toMatch(/rateLimit["\s:{]+max["\s:]+600/);
 	expect(fileOf(genkan)).toMatch(/budget["\s:]+4000/);
@@ -140,6 +152,13 @@ test("n8n is tested, added, changed and removed", async ({ genkan, signedIn: pag
 		expect(fileOf(genkan)).toContain("$" + "{secret:N8N_API_KEY}");
 		expect(fileOf(genkan)).not.toContain("the-key");
 
+		// The file may have one alone, and without a name.
+		const { url, apiKey } = JSON.parse(
+			JSON.stringify((await genkan.rest<{ settings: { n8n: object[] } }>("GET", "/v1/settings")).settings.n8n[0]),
+		);
+		await genkan.rest("PATCH", "/v1/settings", { n8n: { url, apiKey } });
+		await page.reload();
+
 		// Its key is kept where it is not typed again.
 		await edit.click();
 		await page.getByLabel("Name", { exact: true }).fill("work");
@@ -154,6 +173,30 @@ test("n8n is tested, added, changed and removed", async ({ genkan, signedIn: pag
 	} finally {
 		n8n.close();
 	}
+});
+
+test("embeddings are set, kept and taken away", async ({ genkan, signedIn: page }) => {
+	const stored = async () =>
+		(await genkan.rest<{ settings: { embeddings?: unknown } }>("GET", "/v1/settings")).settings.embeddings;
+	const saved = page.getByText("Saved in genkan.yaml. It holds from now on.").last();
+	const model = page.getByRole("combobox", { name: "Model", exact: true });
+	await go(page, genkan, "settings/connected");
+	await model.selectOption("ollama");
+	await expect(page.getByLabel("Address")).toHaveValue("http://127.0.0.1:11434");
+	await page.getByLabel("Address").fill("http://127.0.0.1:9");
+	await page.getByLabel("Name of the model").fill("nomic-embed-text");
+	await page.getByLabel("API key").fill("the-key");
+	await page.getByRole("button", { name: "Save", exact: true }).click();
+	await expect(saved).toBeVisible();
+	await page.reload();
+	await expect(model).toHaveValue("ollama");
+	await expect(page.getByLabel("Name of the model")).toHaveValue("nomic-embed-text");
+	const wanted = { kind: "ollama", url: "http://127.0.0.1:9", model: "nomic-embed-text" };
+	expect(await stored()).toMatchObject(wanted);
+	expect(fileOf(genkan)).not.toContain("the-key"); // it is among the secrets
+	await model.selectOption("");
+	await page.getByRole("button", { name: "Save", exact: true }).click();
+	await expect.poll(stored).toBeUndefined();
 });
 
 test.describe("secrets", () => {
@@ -215,6 +258,14 @@ test.describe("far away from Genkan", () => {
 		await expect(page.getByText("all workflows are turned off")).toHaveText(new RegExp(`since ${there}$`));
 		await genkan.rest("PUT", "/v1/workflows/switch", { on: true });
 	});
+
+	test("a file has the date of the browser", async ({ genkan, signedIn: page }) => {
+		await go(page, genkan, "settings/backup");
+		const items = page.waitForEvent("download");
+		const today = await page.evaluate(() => new Date().toLocaleDateString("sv"));
+		await page.getByRole("button", { name: "Download the items" }).click();
+		expect((await items).suggestedFilename()).toContain(`genkan-items-${today}T`);
+	});
 });
 
 test("the knowledge base is checked and rebuilt", async ({ genkan, signedIn: page }) => {
@@ -238,6 +289,12 @@ test("a backup is downloaded", async ({ genkan, signedIn: page }) => {
 			.toString(),
 	).toBe("SQLite format 3");
 	await expect(page.getByRole("button", { name: "Download a copy" })).toBeEnabled();
+
+	await genkan.rest("POST", "/v1/items", { type: "docs", title: "Tea", content: "Green." });
+	const items = page.waitForEvent("download");
+	await page.getByRole("button", { name: "Download the items" }).click();
+	expect((await items).suggestedFilename()).toMatch(/^genkan-items-[\dT-]+\.jsonl$/);
+	expect(JSON.parse(readFileSync((await (await items).path())!, "utf8"))).toMatchObject({ title: "Tea" });
 });
 
 test("learned searches are shown and forgotten", async ({ genkan, signedIn: page }) => {

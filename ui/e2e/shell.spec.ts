@@ -1,4 +1,4 @@
-import { accessible, expect, go, test } from "./genkan";
+import { accessible, compose, expect, go, test } from "./genkan";
 
 test.use({ shared: true });
 
@@ -34,6 +34,40 @@ test("g and a letter lead to a page; the palette goes anywhere", async ({ signed
 	await page.getByRole("combobox").fill("keys hang");
 	await page.getByRole("option", { name: /Where the keys hang/ }).click();
 	await expect(page).toHaveURL(/\/knowledge\/notes-1$/);
+	// It asks when the typing pauses, and not for what an input method is still making.
+	const asked: unknown[] = [];
+	page.on("request", (request) => request.url().endsWith("/tools/search") && asked.push(request.postDataJSON().query));
+	await page.keyboard.press("Control+k");
+	await expect(page.getByRole("dialog").getByRole("combobox")).toBeFocused();
+	await (await compose(page, "ふぁいる"))("ファイル");
+	await expect.poll(() => [...new Set(asked)]).toEqual(["ファイル"]);
+	await page.keyboard.press("Escape");
+	// Keys in a menu are the menu's.
+	await page.getByRole("button", { name: "Help and language" }).click();
+	await page.keyboard.press("g");
+	await page.keyboard.press("s");
+	expect(page.url()).toMatch(/\/knowledge\/notes-1$/);
+});
+
+test("? shows the keys, and is a question mark where people write", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "tools");
+	const search = page.getByRole("searchbox");
+	await expect(search).toBeVisible();
+	await page.keyboard.press("?");
+	const keys = page.getByRole("dialog", { name: "Keys" });
+	for (const [key, what] of [
+		["Ctrl K · ⌘K", "Go to a page, server, workflow or tool"],
+		["/", "Search on this page"],
+		["g s", "Servers"],
+		["?", "These keys"],
+	] as const)
+		await expect(keys.locator("dl > div").filter({ hasText: what })).toHaveText(`${key}${what}`);
+	await page.keyboard.press("Escape");
+	await expect(keys).toHaveCount(0);
+	await search.focus();
+	await page.keyboard.press("?");
+	await expect(search).toHaveValue("?");
+	await expect(page.getByRole("dialog")).toHaveCount(0);
 });
 
 test("pages are fetched before they are opened", async ({ signedIn: page, genkan }) => {
@@ -61,7 +95,7 @@ test("Japanese is a click away and stays", async ({ signedIn: page, genkan }) =>
 
 test("signing out ends the session", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "");
-	await page.getByRole("button", { name: "admin" }).click();
+	await page.getByRole("button", { name: "admin", expanded: false }).click();
 	await page.getByRole("menuitem", { name: "Sign out" }).click();
 	await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 	await accessible(page);

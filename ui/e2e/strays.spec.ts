@@ -24,6 +24,7 @@ test("a file without edges opens with its problems, and is deleted in the list",
 	await expect(page.getByText("this is a workflow of n8n, not of genkan")).toBeVisible();
 	await give("[]");
 	await expect(page.getByText("this is not a workflow: it is an array")).toBeVisible();
+	await page.keyboard.press("Escape"); // what failed stays until somebody has read it
 	const row = page.getByRole("row", { name: /x/ }).filter({ hasText: "4 problems" });
 	await row.click();
 	await expect(page.getByRole("button", { name: "4 problems" })).toBeVisible();
@@ -31,6 +32,9 @@ test("a file without edges opens with its problems, and is deleted in the list",
 	await go(page, genkan, "workflows");
 	await accessible(page);
 	await page.getByRole("button", { name: "More about x" }).click();
+	await page.keyboard.press("ArrowDown"); // moves the menu, not the list behind it
+	await expect(page.getByRole("menuitem").first()).toBeFocused();
+	await expect(page.getByRole("row", { selected: true })).toHaveCount(0);
 	await page.getByRole("menuitem", { name: "Delete" }).click();
 	await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 	await expect(row).toHaveCount(0);
@@ -68,11 +72,40 @@ test("a workflow for a server that does not exist says so, and its siblings take
 	// Stopping what changes calls is asked about.
 	await row.getByRole("switch").click();
 	await expect(page.getByRole("dialog")).toContainText("1 changed");
+	await expect(page.getByRole("checkbox", { name: /also stop what the same template made/ })).toBeChecked();
 	await page.getByRole("dialog").getByRole("button", { name: "Stop it" }).click();
 	await expect(row).toContainText("Stopped");
+	await expect.poll(async () => genkan.rest("GET", "/v1/workflows/redact-prompts")).toMatchObject({ enabled: false });
+	await page.getByRole("button", { name: "Undo" }).click();
+	await expect(row).toContainText("Active");
+	await expect
+		.poll(async () => genkan.rest("GET", "/v1/workflows/redact-prompts"))
+		.toMatchObject({ enabled: true, match: { servers: ["fault"] } });
+	await row.getByRole("switch").click();
+	await page.getByRole("checkbox", { name: /also stop what the same template made/ }).uncheck();
+	await page.getByRole("dialog").getByRole("button", { name: "Stop it" }).click();
+	await expect(row).toContainText("Stopped");
+	await expect(page.getByText(/Others of its template go on: /)).toBeVisible();
+	expect(await genkan.rest("GET", "/v1/workflows/redact-prompts")).toMatchObject({ enabled: true });
 	await put(genkan, Object.assign(plain("lost"), { match: { servers: ["nope"] } }));
 	await genkan.rest("POST", "/v1/workflows/lost/enable", {});
 	await expect(page.getByRole("row", { name: /lost/ })).toContainText("No server is called “nope”.");
+});
+
+test("the page of a call says why a workflow failed", async ({ signedIn: page, genkan }) => {
+	const hook = { id: "hook", type: "hook", data: { label: "Small", hook: { blocking: true, script: "return" } } };
+	const edges = [
+		{ source: "call", target: "hook" },
+		{ source: "hook", target: "end" },
+	];
+	const drawn = plain("small", [hook]);
+	await put(genkan, Object.assign(drawn, { limits: { payloadKB: 1 }, edges: [drawn.edges[0], ...edges] }));
+	await genkan.rest("POST", "/v1/workflows/small/enable", {});
+	await genkan.call("fault__echo", { text: "long ".repeat(1000) });
+	const { calls } = await genkan.rest<{ calls: { id: string }[] }>("GET", "/v1/calls?limit=1");
+	await go(page, genkan, `calls/${calls[0]!.id}`);
+	await expect(page.getByRole("main")).toContainText("(limits.payloadKB)");
+	await genkan.rest("POST", "/v1/workflows/small/disable");
 });
 
 test("the input is chosen among the calls that match, and is kept; an old result is not shown", async ({
@@ -139,8 +172,8 @@ test("enabling is offered only if it changes something, and an old version is as
 	await expect(page.getByText(/^draft, saved/)).toBeVisible();
 	await genkan.rest("POST", "/v1/workflows/same/enable", {});
 	await go(page, genkan, "workflows/same?panel=versions&version=1");
-	await page.getByRole("button", { name: "Make it active now" }).click();
+	await page.getByRole("button", { name: "Roll back to it" }).click();
 	await expect(page.getByRole("dialog")).toContainText("It takes the place of what runs now");
-	await page.getByRole("dialog").getByRole("button", { name: "Make it active now" }).click();
+	await page.getByRole("dialog").getByRole("button", { name: "Roll back to it" }).click();
 	await expect(page.getByText(/runs again, as version/)).toBeVisible();
 });

@@ -88,3 +88,14 @@ test("a tab whose session has ended leaves the stream to the others, and comes b
 	await expect(second.getByRole("table", { name: "Calls" }).getByRole("row")).toHaveCount(3);
 	await live(first); // it is told that somebody has signed in
 });
+
+test("a row that is clicked with Ctrl or the middle button opens in a new tab", async ({ genkan, signedIn: page }) => {
+	await go(page, genkan, "servers");
+	const row = page.getByRole("row", { name: /fault/ });
+	for (const options of [{ modifiers: ["ControlOrMeta" as const] }, { button: "middle" as const }]) {
+		const opened = page.waitForEvent("popup");
+		await row.click(options);
+		await expect((await opened).getByRole("heading", { level: 1 })).toContainText("fault");
+		await expect(page).toHaveURL(/\/servers$/);
+	}
+});

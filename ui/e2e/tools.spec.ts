@@ -8,7 +8,15 @@ test("a search finds tools by what they do, and says why", async ({ signedIn: pa
 	await go(page, genkan, "tools");
 	await page.getByRole("searchbox").fill("add two numbers");
 	await expect(page).toHaveURL(/q=add/);
-	await expect(page.getByRole("row", { name: /get-sum/ })).toContainText("number");
+	// The column Why has the words of the query that the tool matched.
+	await expect(page.getByRole("columnheader", { name: "Why" })).toBeVisible();
+	const titles = await page.getByRole("columnheader").allTextContents();
+	const why = page
+		.getByRole("row", { name: /get-sum/ })
+		.getByRole("cell")
+		.nth(titles.indexOf("Why"));
+	await expect(why).toHaveText(/\btwo\b/);
+	await expect(why).toHaveText(/\bnumbers?\b/);
 	await page.getByRole("searchbox").fill("ｅｃｈｏ");
 	await expect(page.getByRole("row", { name: /everything__echo/ })).toBeVisible();
 	await accessible(page);
@@ -83,11 +91,51 @@ test("what is said about a tool is found at once", async ({ signedIn: page, genk
 	await go(page, genkan, "tools/everything__echo?part=about");
 	await page.getByLabel("Description").fill("Parrots repeat what pirates say.");
 	await page.getByLabel(/Tags/).fill("bird、海賊，sea");
+	// Another tab keeps it, and another page asks.
+	await page.getByRole("tab", { name: "Schema" }).click();
+	await page.getByRole("link", { name: "To the calls" }).click();
+	await page.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Cancel" }).click();
+	await page.getByRole("tab", { name: "Description and tags" }).click();
 	await page.getByRole("button", { name: "Save" }).click();
 	await expect(page.getByText("Searches use it at once")).toBeVisible();
 	expect(await genkan.rest("GET", "/v1/tools/everything__echo")).toMatchObject({ tags: ["bird", "海賊", "sea"] });
 	await go(page, genkan, "tools?q=parrots");
 	await expect(page.getByRole("row", { name: /everything__echo/ })).toBeVisible();
+	await expect(page.getByText("Nothing fits well")).toHaveCount(0);
+
+	// Its category and its tags filter the list and searches.
+	await genkan.rest("PATCH", "/v1/tools/fault__echo", { category: "voices", tags: ["sea"] });
+	await go(page, genkan, "tools");
+	const rows = page.getByRole("table", { name: "Tools" }).getByRole("row");
+	await expect(rows.getByRole("button", { name: "sea" }).first()).toHaveAttribute("tabindex", "-1");
+	await rows.getByRole("button", { name: "sea" }).first().click();
+	await expect(page).toHaveURL(/tools\?tag=sea$/);
+	await expect(rows).toHaveCount(3);
+	await rows.getByRole("button", { name: "voices" }).click();
+	await expect(page).toHaveURL(/tag=sea&category=voices$/);
+	await expect(rows).toHaveCount(2);
+	await accessible(page);
+	await page.getByRole("searchbox").fill("echo");
+	await expect(rows).toHaveCount(2);
+	await expect(rows.nth(1)).toContainText("fault__echo");
+	await page.getByLabel("Category").selectOption("All categories");
+	await expect(rows).toHaveCount(3);
+	// What is off is filtered, too.
+	await genkan.rest("POST", "/v1/tools/everything__get-env/disable");
+	await page.getByRole("searchbox").fill("env");
+	await expect(page.getByText("0 found")).toBeVisible();
+	await page.getByLabel("Tag").selectOption("All tags");
+	await expect(rows.filter({ hasText: "everything__get-env" })).toBeVisible();
+	await genkan.rest("POST", "/v1/tools/everything__get-env/enable");
+	await page.getByRole("searchbox").fill("echo");
+	await page.getByLabel("Tag").selectOption("sea");
+	await page.getByRole("searchbox").fill("milk sugar bread flour camel passport visa hotel beach holiday say");
+	await expect(page.getByText("Nothing fits well")).toBeVisible();
+	await page.getByRole("searchbox").fill("");
+	await page.getByLabel("Tag").selectOption("All tags");
+	await expect(page).toHaveURL(/tools$/);
+	await go(page, genkan, "tools?category=none");
+	await expect(page.getByText("No tool matches.")).toBeVisible();
 });
 
 test("a slow call shows its time and is canceled", async ({ signedIn: page, genkan }) => {
@@ -96,7 +144,7 @@ test("a slow call shows its time and is canceled", async ({ signedIn: page, genk
 	await page.getByRole("button", { name: "Run" }).click();
 	await expect(page.getByText(/^[1-9]\d* s$/)).toBeVisible();
 	await page.getByRole("button", { name: "Cancel the call" }).click();
-	await expect(page.getByText("You canceled the call.")).toBeVisible();
+	await expect(page.getByText(/^The call is canceled\./)).toBeVisible();
 	await expect(page.getByRole("button", { name: "Run" })).toBeEnabled();
 });
 
@@ -214,7 +262,7 @@ test.describe("a tool with a deep schema and rich answers", () => {
 						},
 						{
 							name: "lines",
-							result: { content: [{ type: "text", text: "# 議事録\n一行目です\n二行目です\n\n- 宿題\nつづき" }] },
+							result: { content: [{ type: "text", text: "## 議事録\n一行目です\n二行目です\n\n- 宿題\nつづき" }] },
 						},
 						{
 							name: "markdown",
@@ -374,6 +422,41 @@ test.describe("a tool with a deep schema and rich answers", () => {
 		await run("broken");
 		await expect(page.getByText("The kettle is empty.")).toBeVisible();
 	});
+});
+
+test("how far a call is, is told in the list, and to its caller on the page of its tool", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const { token } = await genkan.rest<{ token: string }>("POST", "/v1/tokens", { name: "ci" });
+	await go(page, genkan, "tools/fault__progress");
+	const run = async (n: number, ms: number) => {
+		await page.getByLabel(/^n /).fill(`${n}`);
+		await page.getByLabel(/^ms/).fill(`${ms}`);
+		await page.getByRole("button", { name: "Run" }).click();
+	};
+	await run(1, 600_000); // it does not come to its first step
+	const waiting = page.getByRole("main").getByText(/^\d+ s/);
+	await expect(waiting).toBeVisible();
+	const theirs = fetch(new URL("../v1/tools/call", genkan.ui), {
+		method: "POST",
+		headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+		body: JSON.stringify({ name: "fault__progress", parameters: { n: 5000, ms: 300 } }),
+	});
+	const list = await page.context().newPage();
+	await go(list, genkan, "calls");
+	const call = list.getByRole("row").filter({ has: list.getByRole("button", { name: "ci", exact: true }) });
+	await expect(call.getByRole("cell").nth(4)).toContainText(/^\d+ of 5,000/);
+	await expect(call.getByRole("cell").nth(5)).toHaveText(/^[\d.]+ (ms|s)$/);
+	await expect(waiting).toHaveText(/^\d+ s$/);
+	await call.getByRole("button", { name: "Cancel the call" }).click();
+	await theirs;
+	await list.close();
+	await page.getByRole("button", { name: "Cancel the call" }).click();
+	await run(60, 300);
+	await expect(waiting).toHaveText(/^\d+ s · \d+ of 60$/);
+	await page.getByRole("button", { name: "Cancel the call" }).click();
+	await expect(page.getByText(/^The call is canceled\./)).toBeVisible();
 });
 
 test("a run teaches searches only if the tool was opened from their results", async ({ signedIn: page, genkan }) => {

@@ -64,17 +64,17 @@ test("what is wrong with a template stands at its field, which is focused", asyn
 	const tool = tools.getByLabel("Item 1", { exact: true });
 	await expect(tool).toBeFocused();
 	await page.keyboard.type("ecko");
-	await page.getByLabel("When").fill("((");
+	await page.getByLabel("Only if").fill("((");
 	await page.getByLabel("Time to answer").fill("0.5");
 	await make.click();
 	await expect(page.getByLabel("Time to answer")).toBeFocused();
 	await expect(page.getByText("This must be from 1 to 86400 seconds.")).toBeVisible();
 	await expect(tools).toContainText("write *__ecko for the tool of any server");
-	await expect(page.getByLabel("When")).toHaveAttribute("aria-invalid", "true");
+	await expect(page.getByLabel("Only if")).toHaveAttribute("aria-invalid", "true");
 	await accessible(page);
 	await page.getByLabel("Time to answer").fill("90");
 	await expect(page.getByText("This must be from 1 to 86400 seconds.")).toHaveCount(0);
-	await page.getByLabel("When").fill("");
+	await page.getByLabel("Only if").fill("");
 	await expect(page.getByText("Look at the marked fields.")).toBeVisible();
 	await tool.fill("echo");
 	await expect(page.getByText("Look at the marked fields.")).toHaveCount(0);
@@ -113,23 +113,38 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 
 test("the kill switch turns all workflows off, and on again", async ({ signedIn: page, genkan }) => {
 	await genkan.rest("POST", "/v1/workflow-templates", { template: "redact" });
-	await genkan.rest("POST", "/v1/workflows/redact/enable", {});
+	await genkan.rest("POST", "/v1/tokens", { name: "bot", limit: { servers: ["kb"] } });
 	await go(page, genkan, "workflows");
 	await page.getByRole("button", { name: "Kill switch" }).click();
 	await page.getByRole("button", { name: "Turn them off" }).click();
 	await expect(page.getByText("All workflows are off")).toBeVisible();
 	expect(await genkan.rest("GET", "/v1/workflows/switch")).toMatchObject({ on: false });
+	await page.getByRole("switch", { name: /^Switch Redact secrets and personal data on/ }).click();
+	await page.getByRole("button", { name: "Enable", exact: true }).click();
+	await expect(page.getByText(/is enabled, but does not run: all workflows are off/)).toBeVisible();
+	await go(page, genkan, "workflows");
 	await page.getByRole("button", { name: "Turn them on" }).click();
 	await expect(page.getByRole("button", { name: "Kill switch" })).toBeVisible();
-	await expect(page.getByText("In force now: Redact secrets and personal data.")).toBeVisible();
+	await expect(page.getByText(/In force now: Redact secrets and personal data/)).toBeVisible();
 
 	// Other pages say that they are off, and turn them on as well.
 	await genkan.rest("PUT", "/v1/workflows/switch", { on: false });
 	await go(page, genkan, "tools");
 	await page.getByRole("button", { name: "Turn them on" }).click();
 	await expect(page.getByText("All workflows are off")).toHaveCount(0);
-	await expect(page.getByText("In force now: Redact secrets and personal data.")).toBeVisible();
+	await expect(page.getByText(/In force now: Redact secrets and personal data/)).toBeVisible();
 	expect(await genkan.rest("GET", "/v1/workflows/switch")).toMatchObject({ on: true });
+
+	// A workflow that carries out a limit is not edited by itself.
+	await go(page, genkan, "tools/fault__echo");
+	await expect(page.getByRole("link", { name: /limit of the token bot/ })).toHaveAttribute("href", /clients$/);
+	await go(page, genkan, "workflows/limit-servers-bot");
+	await expect(page.getByText("This workflow carries out the limit of the token bot.")).toBeVisible();
+	await expect(page.getByRole("button", { name: "Stop" })).toHaveCount(0);
+	await expect(page.getByRole("button", { name: "Enable…" })).toHaveCount(0);
+	await expect(page.getByRole("textbox", { name: "Name" })).toHaveAttribute("readonly");
+	await go(page, genkan, "workflows");
+	await genkan.rest("DELETE", "/v1/tokens/bot");
 });
 
 const flow = (id: string, match: object, more: object = {}) => ({
@@ -147,6 +162,43 @@ const flow = (id: string, match: object, more: object = {}) => ({
 		{ source: "call", target: "end" },
 	],
 	...more,
+});
+
+test("answers that come late are told, and do not lead away", async ({ signedIn: page, genkan }) => {
+	for (const id of ["slow", "quick"]) {
+		await genkan.rest("PUT", `/v1/workflows/${id}`, flow(id, { tools: ["fault__echo"] }));
+		await genkan.rest("POST", `/v1/workflows/${id}/enable`, {});
+		await genkan.rest("POST", `/v1/workflows/${id}/disable`);
+	}
+	let refuse: (() => Promise<void>) | undefined;
+	await page.route("**/v1/workflows/slow/enable", (route) => {
+		refuse = () => route.fulfill({ status: 409, json: { error: "It is not now.", code: "conflict" } });
+	});
+	await go(page, genkan, "calls");
+	await page.getByRole("navigation").getByRole("link", { name: "Workflows" }).click();
+	const slow = page.getByRole("switch", { name: "Switch The slow on" });
+	await slow.click();
+	await expect(slow).toHaveAttribute("aria-busy", "true");
+	await page.getByRole("switch", { name: "Switch The quick on" }).click();
+	await expect(page.getByText("The quick v1 is active.")).toBeVisible();
+	await refuse!();
+	await expect(page.getByText("It is not now.")).toBeVisible();
+	await expect(slow).toBeEnabled();
+
+	let make: (() => Promise<void>) | undefined;
+	await page.route("**/v1/workflow-templates", (route) => {
+		if (route.request().method() !== "POST") return route.continue();
+		make = () => route.continue();
+	});
+	await page.getByRole("button", { name: "From a template" }).click();
+	await page.getByRole("button", { name: /^Deny destructive/ }).click();
+	await page.getByRole("button", { name: "Make a draft" }).click();
+	await expect.poll(() => make).toBeDefined();
+	await page.goBack();
+	await expect(page).toHaveURL(/calls$/);
+	await make!();
+	await expect(page.getByText("The draft is stored.")).toBeVisible();
+	await expect(page).toHaveURL(/calls$/);
 });
 
 test("all workflows are exported to a file, deleted, and imported again as they were", async ({
@@ -182,15 +234,16 @@ test("all workflows are exported to a file, deleted, and imported again as they 
 		page.getByRole("button", { name: "Import" }).click(),
 	]);
 	const file = (name: string, buffer: Buffer) => ({ name, mimeType: "application/json", buffer });
-	// Several files at once: one with all, one with one, one that is none.
+	// Several files at once: one with all, one with one, and those that fail.
 	await chooser.setFiles([
 		file("workflows.json", all),
 		file("third.json", Buffer.from(JSON.stringify(flow("third", { clients: ["bob"] })))),
-		file("none.json", Buffer.from("{")),
+		...[1, 2, 3, 4].map((n) => file(`none-${n}.json`, Buffer.from("{"))),
 	]);
-	await expect(page.getByText("2 workflows are imported, as drafts.")).toBeVisible();
-	await expect(page.getByText("1 workflow is imported, as a draft.")).toBeVisible();
-	await expect(page.getByText("none.json is not JSON")).toBeVisible();
+	await expect(page.getByText("3 workflows are imported, as drafts.")).toBeVisible();
+	const report = page.getByRole("dialog", { name: "Not all could be imported" });
+	for (const n of [1, 2, 3, 4]) await expect(report).toContainText(`none-${n}.json is not JSON`);
+	await page.keyboard.press("Escape");
 	// Of one that is there already, the file becomes the draft.
 	await page
 		.locator("input[type=file]")

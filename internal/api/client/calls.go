@@ -20,7 +20,7 @@ type CallEntry struct {
 	Via         string    `json:"via,omitempty" doc:"The way that the call came in: http, sse, stdio, rest or items."`
 	View        string    `json:"view,omitempty" doc:"What the caller saw: servers, @profile, ?mode; nothing for all tools."`
 	Method      string    `json:"method" doc:"The method of MCP, such as tools/call."`
-	Server      string    `json:"server,omitempty" doc:"Nothing if no such tool was there."`
+	Server      string    `json:"server,omitempty" doc:"Nothing if it is unknown for which server the call was."`
 	Tool        string    `json:"tool,omitempty" doc:"The name that clients use. For prompts and resources it is the method."`
 	Through     string    `json:"through,omitempty" doc:"The tool that made the call for the client, such as call_tool of search mode."`
 	Outcome     string    `json:"outcome" doc:"ok, tool_error if the tool reported an error, server_error if the server answered with one, or why genkan did not get an answer: invalid, not_found, denied, unauthenticated, conflict, limited, unavailable, timeout, canceled, internal. A single call that has not ended is running."`
@@ -109,7 +109,9 @@ type CallBody struct {
 
 // CallStats are the sums of calls.
 type CallStats struct {
+	Seconds float64      `json:"seconds,omitempty" doc:"With since: the length of the time from since to until, or to now if that is earlier. Missing if since is in the future."`
 	Total   CallSum      `json:"total"`
+	Servers []CallSum    `json:"servers" doc:"One for each server; the one with the most calls comes first."`
 	Tools   []CallSum    `json:"tools" doc:"One for each server and tool; the one with the most calls comes first."`
 	History HistoryState `json:"history"`
 }

@@ -19,6 +19,7 @@ type DoctorFinding struct {
 	Severity string         `json:"severity" doc:"ok, note, warning or problem."`
 	Title    string         `json:"title" doc:"What is so."`
 	Detail   string         `json:"detail,omitempty" doc:"What that means, and the words of others that belong to it, such as the last lines of a server."`
+	Lines    []string       `json:"lines,omitempty" doc:"The words of others at the end of detail, such as the last lines of a server."`
 	Times    []DoctorTime   `json:"times,omitempty" doc:"The times in title and detail, in the time zone of genkan."`
 	Fix      string         `json:"fix,omitempty" doc:"What mends it on one line: the command and the advice."`
 	Advice   string         `json:"advice,omitempty" doc:"What to do, in words that make sense without the command."`
@@ -36,7 +37,8 @@ type DoctorTime struct {
 // DoctorRequest is a request that mends something.
 type DoctorRequest struct {
 	Method string `json:"method"`
-	Path   string `json:"path" doc:"Its body, if it has one, is for whoever sends it to say."`
+	Path   string `json:"path"`
+	Body   string `json:"body,omitempty" doc:"The body, as JSON. If a PUT or PATCH has none, a person must supply the value to send. Other methods need no body."`
 }
 
 // Doctor finds out what is wrong. Names of servers limit the look to those.

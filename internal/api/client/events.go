@@ -16,7 +16,7 @@ import (
 type Event struct {
 	ID     string          `json:"id" doc:"Where to resume: in the header Last-Event-ID, or as after."`
 	Topic  string          `json:"topic,omitempty" doc:"calls, servers, tools, config, progress, workflows or approvals; empty for dropped."`
-	Name   string          `json:"name" doc:"What happened: call.started, call.ended, server.state, tools.changed, config.reloaded, config.failed, progress, workflow.run, workflow.stored, workflow.enabled, workflow.disabled, workflow.deleted, module.stored, module.deleted, workflows.on, workflows.off, approval.opened, approval.closed, or dropped."`
+	Name   string          `json:"name" doc:"What happened: call.started, call.progress, call.ended, server.state, tools.changed, config.reloaded, config.failed, progress, workflow.run, workflow.stored, workflow.enabled, workflow.disabled, workflow.deleted, module.stored, module.deleted, workflows.on, workflows.off, approval.opened, approval.closed, or dropped."`
 	Time   time.Time       `json:"time"`
 	Client string          `json:"client,omitempty" doc:"The client whose event it is; empty for everyone's."`
 	Data   json.RawMessage `json:"data,omitempty" doc:"What else there is to say; docs/rest.md has its fields for each name."`
@@ -25,6 +25,7 @@ type Event struct {
 // The names of events.
 const (
 	EventCallStarted    = "call.started"
+	EventCallProgress   = "call.progress"
 	EventCallEnded      = "call.ended"
 	EventServerState    = "server.state"
 	EventToolsChanged   = "tools.changed"
@@ -48,6 +49,17 @@ type CallStarted struct {
 	Server    string    `json:"server,omitempty"`
 	Tool      string    `json:"tool,omitempty"`
 	Through   string    `json:"through,omitempty"`
+	Arguments string    `json:"arguments,omitempty" doc:"In a list of calls only; as there."`
+}
+
+// CallProgress is the data of call.progress: how far the server is, as it counts. Total is 0
+// if it does not say.
+type CallProgress struct {
+	ID     string  `json:"id"`
+	Server string  `json:"server,omitempty"`
+	Tool   string  `json:"tool,omitempty"`
+	Done   float64 `json:"done"`
+	Total  float64 `json:"total,omitempty"`
 }
 
 // CallEnded is the data of call.ended.
@@ -86,8 +98,8 @@ type ToolsEvent struct {
 	Count  int    `json:"count"`
 }
 
-// ConfigEvent is the data of config.reloaded, which has Servers, and config.failed,
-// which has Error.
+// ConfigEvent is the data of config.reloaded, which has Servers for administrators, and
+// config.failed, which has Error.
 type ConfigEvent struct {
 	Servers int    `json:"servers,omitempty"`
 	Error   string `json:"error,omitempty"`

@@ -89,7 +89,7 @@ type ServerTest struct {
 // ServerLog is the end of what a server wrote to its standard error.
 type ServerLog struct {
 	Name  string   `json:"name"`
-	Lines []string `json:"lines" doc:"The oldest first. What looks like a secret is ***."`
+	Lines []string `json:"lines" doc:"The oldest first. What looks like a secret is ***. At each start there is a line of Genkan's own with the local time: --- started 12:03:04 ---"`
 }
 
 // ServerPing says whether a server responded to a ping.

@@ -14,7 +14,7 @@ type SettingsPatch struct {
 	Lang       json.RawMessage `json:"lang,omitempty" doc:"The language of messages: en or ja."`
 	RateLimit  json.RawMessage `json:"rateLimit,omitempty" doc:"How many calls a client may make: {max, timeWindow}."`
 	Budget     json.RawMessage `json:"budget,omitempty" doc:"How many tokens an answer to an agent may have, or off."`
-	Record     json.RawMessage `json:"record,omitempty" doc:"The call history: {bodies, days, megabytes, replay}, or off."`
+	Record     json.RawMessage `json:"record,omitempty" doc:"The call history: {enabled, bodies, days, megabytes, replay}, or off."`
 	Learn      json.RawMessage `json:"learn,omitempty" doc:"Whether searches learn."`
 	N8N        json.RawMessage `json:"n8n,omitempty" doc:"The n8n instances: [{name, url, apiKey}]."`
 	Embeddings json.RawMessage `json:"embeddings,omitempty" doc:"The model that compares texts: {url, model, kind, apiKey, dimensions, weight}."`

@@ -114,9 +114,10 @@ type Connections struct {
 
 // ClientConnection is a client with its files.
 type ClientConnection struct {
-	Name  string       `json:"name"`
-	Title string       `json:"title"`
-	Files []ClientFile `json:"files" doc:"All places where it may keep servers. A file that several clients share is with the first of them."`
+	Name    string       `json:"name"`
+	Title   string       `json:"title"`
+	Files   []ClientFile `json:"files" doc:"All places where it may keep servers. A file that several clients share is with the first of them."`
+	Lacking []string     `json:"lacking" doc:"Servers of genkan, and parts of it such as kb, that no entry of a connected client has. Those that are off are not among them."`
 }
 
 // ClientFile is a file in which a client may keep servers.
@@ -126,7 +127,6 @@ type ClientFile struct {
 	Exists    bool     `json:"exists"`
 	Servers   int      `json:"servers"`
 	Connected int      `json:"connected" doc:"How many of the servers' entries lead to genkan."`
-	Knowledge bool     `json:"knowledge" doc:"Whether the client gets the knowledge base by one of them."`
 	Names     []string `json:"names" doc:"The servers of genkan that entries name. Entries that lead to all servers name none."`
 	Problem   string   `json:"problem,omitempty" doc:"Why it cannot be read."`
 }
@@ -145,7 +145,7 @@ type ConnectRequest struct {
 	Folder    string   `json:"folder,omitempty" doc:"The absolute path of a project, whose files count too."`
 	Also      []string `json:"also,omitempty" doc:"More clients. If one of them cannot be connected, none is."`
 	Aggregate bool     `json:"aggregate,omitempty" doc:"One entry, genkan, in place of all entries. Tools are called SERVER__TOOL then."`
-	Knowledge bool     `json:"knowledge,omitempty" doc:"Only add an entry for the knowledge base, genkan-kb. All other entries stay as they are."`
+	Add       []string `json:"add,omitempty" doc:"Only add entries for these servers of genkan, such as kb, where no entry has them. All other entries stay as they are."`
 	URL       bool     `json:"url,omitempty" doc:"Entries call the URL of a genkan that listens, with a token of the client's own, instead of starting genkan."`
 	Project   bool     `json:"project,omitempty" doc:"Also change files of the project, which others share."`
 	DryRun    bool     `json:"dryRun,omitempty" doc:"Change nothing."`

@@ -26,7 +26,7 @@ type TemplateHook struct {
 	Partial     bool            `json:"partial,omitempty" doc:"What partial of the hook should be."`
 	Behind      bool            `json:"behind,omitempty" doc:"It needs the answer, so it stands behind the call. Another one that blocks stands before it."`
 	CallOnError string          `json:"callOnError,omitempty" doc:"What onError of that call should be, so that the hook sees errors."`
-	Settings    json.RawMessage `json:"settings" doc:"What the workflow should have, unless it has its own: limits, state."`
+	Settings    json.RawMessage `json:"settings" doc:"What the workflow should have, unless it has its own: limits."`
 	Script      string          `json:"script" doc:"What it runs."`
 }
 

@@ -23,7 +23,7 @@ type Tool struct {
 	Author      string          `json:"author,omitempty"`
 	Examples    []Example       `json:"examples"`
 	// Dependencies are the tools that this one is of no use without.
-	Dependencies []string  `json:"dependencies,omitempty" doc:"The tools that this one is of no use without."`
+	Dependencies []string  `json:"dependencies,omitempty" doc:"The tools that this one is of no use without, of those that the caller sees."`
 	RegisteredAt time.Time `json:"registeredAt" doc:"When this process saw the tool first."`
 	// Replaces are the servers whose tools of this name it stands in the place of.
 	Replaces []string `json:"replaces,omitempty" doc:"The servers whose tools of this name it stands in the place of, because its own may overwrite."`
@@ -105,7 +105,9 @@ type CallOptions struct {
 	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them. Unless said, what the configuration says for the tool, or 1000. It doubles, up to 60000."`
 	Budget     int   `json:"budget,omitempty" doc:"How many tokens the answer may have, 500 or more. A larger one is stored for an hour, and its outline is returned with an id for the tool read_result. Unless said, the whole answer is returned."`
 	// Folder is for servers that work in their client's.
-	Folder string `json:"folder,omitempty" doc:"Where the caller works, an absolute path, for servers that work in their client's folder. With a token other than the admin's it must be below the home directory of genkan's user and not hidden, or in one of the folders of the configuration; the home directory itself, the root of a file system and what contains genkan's own data are not used."`
+	Folder string `json:"folder,omitempty" doc:"Where the caller works, an absolute path, for servers that work in their client's folder. Servers that ask for roots are told it. With a token other than the admin's it must be below the home directory of genkan's user and not hidden, or in one of the folders of the configuration; the home directory itself, the root of a file system and what contains genkan's own data are not used."`
+	// Cwd is the folder that the caller happens to work in.
+	Cwd string `json:"cwd,omitempty" doc:"The working directory of the caller, an absolute path, where no folder is given. It fills ${workspaceFolder} and is told as a root only to servers with isolation: root. The rules for folder apply."`
 	// Query is for callers with whom a call need not follow from the search before it.
 	Query string `json:"query,omitempty" doc:"The search by which the tool was found. Searches learn from it if the call succeeds. Callers other than browsers need not say it: a call counts as led to by one of their last searches."`
 }
@@ -116,7 +118,7 @@ type CallResult struct {
 	Result        json.RawMessage `json:"result,omitempty" doc:"The result of MCP's tools/call, as the tool's server sent it."`
 	Error         string          `json:"error,omitempty"`
 	Code          string          `json:"code,omitempty"`
-	Notice        string          `json:"notice,omitempty" doc:"What genkan has to say about the call beside the tool's answer, such as why the folder was not used."`
+	Notice        string          `json:"notice,omitempty" doc:"What genkan has to say about the call beside the tool's answer, such as why the server was not told of the folder."`
 	ExecutionTime float64         `json:"executionTime" doc:"Milliseconds."`
 	Timestamp     string          `json:"timestamp"`
 }
@@ -297,6 +299,7 @@ type SearchResult struct {
 	Total   int         `json:"total" doc:"How many tools have any word of the query."`
 	// Confidence is how much of the query the best hit answers.
 	Confidence float32 `json:"confidence" doc:"How much of the query the best hit answers, about 0 to 1."`
+	NoMatch    bool    `json:"noMatch" doc:"Whether nothing fits: the confidence is too low. An agent that searches is given no results then."`
 }
 
 // LearnedList is what searches have taught.

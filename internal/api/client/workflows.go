@@ -103,6 +103,7 @@ type WorkflowDetails struct {
 type WorkflowProblem struct {
 	Node   string `json:"node,omitempty" doc:"The id of the node that has it; nothing for the whole workflow."`
 	Label  string `json:"label,omitempty" doc:"The node's label, if it has one: what people who draw know it by."`
+	Case   string `json:"case,omitempty" doc:"The handle of the case of a condition that has it."`
 	Reason string `json:"reason"`
 	Line   int    `json:"line,omitempty" doc:"In the script or expression, from 1."`
 	Column int    `json:"column,omitempty"`
@@ -135,6 +136,8 @@ type WorkflowVersion struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	Running   bool      `json:"running"`
 	Mode      string    `json:"mode" doc:"enforce, or shadow."`
+
+	EnabledAt *time.Time `json:"enabledAt,omitempty" doc:"When it was enabled last; nothing if it never was, or if nobody knows it."`
 }
 
 // WorkflowVersions lists the versions of a workflow.
@@ -158,7 +161,7 @@ type WorkflowImport struct {
 type ImportedWorkflow struct {
 	ID       string `json:"id"`
 	Version  int    `json:"version"`
-	Status   string `json:"status" doc:"added, changed or unchanged."`
+	Status   string `json:"status" doc:"added, changed or unchanged. A workflow of which only tests have changed has no new version."`
 	Problems int    `json:"problemCount" doc:"How many things keep it from being enabled."`
 }
 
@@ -187,6 +190,7 @@ type NodeStats struct {
 	Node      string  `json:"node"`
 	Runs      int64   `json:"runs"`
 	Errors    int64   `json:"errors"`
+	Killed    int64   `json:"killed" doc:"Errors of scripts that took too long or too much memory, or crashed."`
 	P50Millis float64 `json:"p50Millis" doc:"Half of the last runs took no longer."`
 	P95Millis float64 `json:"p95Millis" doc:"Of 100 of the last runs, 95 took no longer."`
 }
@@ -238,6 +242,7 @@ type BacktestResult struct {
 	TokensBefore int64             `json:"tokensBefore" doc:"About how many tokens a model would have read for these answers."`
 	TokensAfter  int64             `json:"tokensAfter" doc:"About how many it would read with the workflow."`
 	Examples     []BacktestExample `json:"examples" doc:"Some of the calls that were denied, changed or failed."`
+	Matched      []string          `json:"matched" doc:"The ids of the newest 200 calls at most that the workflow was run on."`
 }
 
 // BacktestExample is a call that a workflow does something about.
@@ -253,12 +258,15 @@ type WorkflowTrace struct {
 	Mode       string         `json:"mode"`
 	Call       string         `json:"call,omitempty" doc:"The id of the call; nothing for a list that was made for a client."`
 	Client     string         `json:"client,omitempty"`
+	Tool       string         `json:"tool,omitempty" doc:"The name that clients use, if the call is one of a tool."`
 	StartedAt  time.Time      `json:"startedAt"`
 	Outcome    string         `json:"outcome" doc:"ok, denied, failed, passed (it failed and let the call pass), call_failed (the call itself failed) or dropped (it did not run, because too much waited)."`
 	Changed    bool           `json:"changed" doc:"Whether the call or its answer was changed."`
 	Sent       bool           `json:"sent" doc:"Whether the call was sent on."`
+	Effect     string         `json:"effect,omitempty" doc:"What it did to the call: denied or changed; would_deny or would_change if it only watches (mode shadow), so that the call went on as it was."`
 	Detached   bool           `json:"detached,omitempty" doc:"It is that of a hook that nobody waited for."`
 	TookMillis float64        `json:"tookMillis" doc:"What its nodes took, without the call and without people."`
+	Redacted   []string       `json:"redacted,omitempty" doc:"The rules by which secrets were taken out of what is shown here. Other marks are the workflow's."`
 	Steps      []WorkflowStep `json:"steps"`
 }
 

@@ -95,7 +95,7 @@ func takeLock(ctx context.Context, path string, say func(format string, args ...
 	for told := false; ; told = true {
 		f, err := filelock.Take(path)
 		if err == nil {
-			return func() { _ = f.Close() }, nil
+			return func() { filelock.Release(f) }, nil
 		}
 		if !errors.Is(err, filelock.ErrTaken) {
 			return nil, err

@@ -30,6 +30,8 @@ type bench struct {
 	// answer is what the server answers, and fails its error.
 	answer string
 	fails  error
+	// session is that of the calls, if it is not empty.
+	session string
 
 	mu      sync.Mutex
 	sent    []string
@@ -140,9 +142,13 @@ func (b *bench) send(method, raw, client, tool, annotations string) string {
 		panic(err)
 	}
 	from, name, _ := strings.Cut(tool, "__")
+	caller := gateway.Caller{Identity: gateway.Identity{ClientID: client}, RequestID: "1"}
+	if b.session != "" {
+		caller.Session = &gateway.Session{ID: b.session}
+	}
 	result, err := b.handler.Handle(context.Background(), &gateway.Call{
 		Method: method, Params: params, Name: tool,
-		Caller: gateway.Caller{Identity: gateway.Identity{ClientID: client}, RequestID: "1"},
+		Caller: caller,
 		Tool:   &gateway.Tool{Name: name, Exposed: tool, Source: server(from), Definition: []byte(fmt.Sprintf(`{"name":%q,"annotations":%s}`, name, annotations))},
 	})
 	if err != nil {

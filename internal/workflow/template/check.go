@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strconv"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -104,6 +105,27 @@ func (s *source) check(params json.RawMessage, m *workflow.Match) error {
 	return nil
 }
 
+// unknownParameter returns the problem of a parameter that the template does not have. Names
+// are quoted: some of them are words of a sentence, such as also.
+func (s *source) unknownParameter(at []string, name string) gateway.Problem {
+	known := slices.Sorted(maps.Keys(s.fields))
+	p := gateway.UnknownField(at, name, known, false)
+	quoted := make([]string, len(known))
+	for i, one := range known {
+		quoted[i] = strconv.Quote(one)
+	}
+	near := gateway.Nearest(name, slices.Values(known))
+	switch name = gateway.Short(name); {
+	case len(known) == 0:
+		p.Text = gateway.Textf("the template has no parameter %q, and no others", name)
+	case near != "":
+		p.Text = gateway.Textf("the template has no parameter %q; did you mean %q? Its parameters are %s", name, near, gateway.List(quoted))
+	default:
+		p.Text = gateway.Textf("the template has no parameter %q; its parameters are %s", name, gateway.List(quoted))
+	}
+	return p
+}
+
 // describe adds what is wrong. The schemas of templates use no other rules than these.
 func (s *source) describe(e *jsonschema.ValidationError, to *gateway.Problems) {
 	at := e.InstanceLocation
@@ -119,7 +141,7 @@ func (s *source) describe(e *jsonschema.ValidationError, to *gateway.Problems) {
 		}
 	case *kind.AdditionalProperties:
 		for _, name := range k.Properties {
-			to.Add(gateway.UnknownField(at, name, slices.Sorted(maps.Keys(s.fields)), true))
+			to.Add(s.unknownParameter(at, name))
 		}
 	case *kind.Type:
 		if len(at) == 0 {

@@ -15,6 +15,11 @@ func refused(name, reason string) string {
 	return `denied: workflow "` + name + `" refused this call: ` + reason + `. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed`
 }
 
+// refusedByPerson is what the model gets of a call that a person refused.
+func refusedByPerson(name string) string {
+	return `denied: a person whom workflow "` + name + `" asked refused this call. It was not sent. Do not repeat it, and do not reach the same by another way: ask the user what to do instead`
+}
+
 func TestDenyDestructive(t *testing.T) {
 	b := newBench(t)
 	b.answer = done

@@ -117,7 +117,7 @@ func TestSevenExamples(t *testing.T) {
 	expect(b.call("anna", "github__list_issues", `{}`), text(`[{"id":1234567890123456789,"title":"t","user":{"login":"a"}}]`))
 
 	use("Ask before a merge")
-	expect(b.call("anna", "github__merge_pull_request", `{"n":1}`), refused("Ask a person first", "the person who was asked said no"))
+	expect(b.call("anna", "github__merge_pull_request", `{"n":1}`), refusedByPerson("Ask a person first"))
 	b.grant = true
 	expect(b.call("anna", "github__merge_pull_request", `{"n":1}`), done)
 	if len(b.asked) != 2 || b.asked[0].Message != "Merge this pull request?" {

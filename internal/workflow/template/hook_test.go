@@ -64,7 +64,7 @@ func TestHooks(t *testing.T) {
 		}
 		b.enable(t, []workflow.Definition{drawn(t, tpl.ID, params)})
 	}
-	if want := []string{"deny-argument", "deny-destructive", "fields", "notify-failure", "redact", "select-only"}; !slices.Equal(ids, want) {
+	if want := []string{"deny-argument", "deny-destructive", "explain-errors", "fields", "notify-failure", "rate-limit", "redact", "select-only", "tag-results"}; !slices.Equal(ids, want) {
 		t.Errorf("%v", ids)
 	}
 

@@ -18,7 +18,7 @@ func TestAskFirst(t *testing.T) {
 	b := newBench(t)
 	b.answer = done
 	b.use(t, "ask-first", `{"message":"Merge?","timeoutMs":60000}`, template.Options{Name: "w", Match: workflow.Match{Tools: []string{"github__merge_*"}}})
-	if got := b.call("anna", "github__merge_pull_request", `{"n":1}`); got != refused("w", "the person who was asked said no") || b.sent != nil {
+	if got := b.call("anna", "github__merge_pull_request", `{"n":1}`); got != refusedByPerson("w") || b.sent != nil {
 		t.Error(got)
 	}
 	b.grant = true

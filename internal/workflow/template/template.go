@@ -1,5 +1,6 @@
 // Package template makes workflows for common needs, so that nobody has to write
-// JavaScript for them: redact, deny, ask, trim, fill in, notify, hide.
+// JavaScript for them: redact, deny, ask, limit, answer again, trim, fill in, explain errors,
+// tag, notify, hide.
 //
 // A template is a file files/ID.json: its texts, a JSON Schema of its parameters, and the
 // definitions of its workflows. A definition refers to what it is made of: "$params" are
@@ -62,8 +63,10 @@ type Hook struct {
 	// Types are the types of workflows that it is for.
 	Types []string `json:"-"`
 	// Settings are those that a workflow with it should have, unless it has its own:
-	// limits and state.
+	// limits.
 	Settings map[string]json.RawMessage `json:"-"`
+	// State says where it keeps values.
+	State workflow.State `json:"-"`
 	// host is the parameter that is a URL whose host is reached.
 	host string
 }
@@ -205,7 +208,7 @@ func HookOf(id string, params json.RawMessage) (workflow.TemplateHook, error) {
 	if err != nil {
 		return workflow.TemplateHook{}, err
 	}
-	hook := workflow.TemplateHook{Script: s.Hook.Script, Blocking: s.Hook.Blocking, Side: workflow.BeforeCall}
+	hook := workflow.TemplateHook{Script: s.Hook.Script, Blocking: s.Hook.Blocking, Side: workflow.BeforeCall, State: s.Hook.State}
 	if s.Hook.Behind {
 		hook.Side = workflow.BehindCall
 	}
@@ -411,9 +414,10 @@ func (s *source) readHook() error {
 	}
 	for i, raw := range s.Workflows {
 		var d struct {
-			Type          string `json:"workflowType"`
-			Limits, State map[string]json.RawMessage
-			Nodes         []struct {
+			Type   string `json:"workflowType"`
+			Limits map[string]json.RawMessage
+			State  workflow.State
+			Nodes  []struct {
 				ID   string
 				Data struct {
 					Label string
@@ -432,7 +436,7 @@ func (s *source) readHook() error {
 		if i > 0 {
 			continue
 		}
-		h.Script, h.Settings = script, map[string]json.RawMessage{}
+		h.Script, h.State, h.Settings = script, d.State, map[string]json.RawMessage{}
 		for _, n := range d.Nodes {
 			if n.ID == h.Node {
 				h.Label, h.Blocking, h.Partial = n.Data.Label, n.Data.Hook.Blocking, n.Data.Hook.Partial
@@ -444,9 +448,6 @@ func (s *source) readHook() error {
 		}
 		if len(d.Limits) > 0 {
 			h.Settings["limits"] = encode(d.Limits)
-		}
-		if len(d.State) > 0 {
-			h.Settings["state"] = encode(d.State)
 		}
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 // needs are the params without which a template cannot be used.
 var needs = map[string]string{
 	"deny-argument": `{"arguments":["a"],"allow":["b"]}`, "fields": `{"drop":["a"]}`, "fill-in": `{"argument":"a","value":1}`, "notify-failure": `{"url":"https://example.com/x"}`,
+	"explain-errors": `{"errors":[{"contains":"a","say":"b"}]}`, "tag-results": `{"note":"a"}`,
 }
 
 var some = workflow.Match{Servers: []string{"github"}}
@@ -53,7 +54,7 @@ func TestEachTemplateCanBeEnabled(t *testing.T) {
 			}
 		})
 	}
-	want := []string{"ask-first", "deny-argument", "deny-destructive", "fields", "fill-in", "hide-tools", "notify-failure", "redact", "select-only"}
+	want := []string{"ask-first", "cache-reads", "deny-argument", "deny-destructive", "explain-errors", "fields", "fill-in", "hide-tools", "notify-failure", "rate-limit", "redact", "select-only", "tag-results"}
 	if !slices.Equal(ids, want) {
 		t.Errorf("%v", ids)
 	}
@@ -89,7 +90,7 @@ func TestTemplatesAreDescribedInBothLanguages(t *testing.T) {
 func TestJapaneseFormsOfTemplates(t *testing.T) {
 	for _, c := range []struct{ id, want string }{
 		{"redact", `"x-titles":{"address":`},
-		{"ask-first", `"default":"エージェントが`},
+		{"ask-first", `"default":"この呼び出しを`},
 	} {
 		for _, tpl := range template.All() {
 			if tpl.ID == c.id && !strings.Contains(string(tpl.Japanese().Params), c.want) {
@@ -128,10 +129,11 @@ func TestWorkflowsOfATemplateSpeakJapanese(t *testing.T) {
 
 func TestWrongParams(t *testing.T) {
 	for _, c := range []struct{ id, params, want string }{
-		{"redakt", `{}`, `there is no template "redakt"; there are ask-first, deny-argument,`},
+		{"redakt", `{}`, `there is no template "redakt"; there are ask-first, cache-reads,`},
 		{"redact", `{"kinds":"keys"}`, "kinds must be an array, is a string"},
 		{"redact", `{"kinds":["keys","names"]}`, `kinds.1 must be one of "keys", "mail", "phone", "card", "id", "address", is "names"`},
-		{"redact", `{"kind":["keys"]}`, "kind is unknown; did you mean kinds?"},
+		{"redact", `{"kind":["keys"]}`, `the template has no parameter "kind"; did you mean "kinds"? Its parameters are "also", "kinds"`},
+		{"redact", `{"what":1}`, `the template has no parameter "what"; its parameters are "also", "kinds"`},
 		{"redact", `{"also":["(?=x)"]}`, "also.0 must be a regular expression without lookaround"},
 		{"redact", `{"also":["(?i)x"]}`, "also.0 must be a regular expression"},
 		{"redact", `{"also":["(.)\\1"]}`, "also.0 must be a regular expression without lookaround"},

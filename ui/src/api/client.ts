@@ -28,32 +28,36 @@ export class Failure extends Error {
 export async function failureOf(response: Response): Promise<Failure> {
 	const text = await response.text();
 	try {
-		const body = JSON.parse(text) as { error?: unknown; message?: string; code?: string; details?: unknown };
+		const body = JSON.parse(text) as Partial<Record<"code" | "message" | "field", string>> & {
+			error?: unknown;
+			details?: unknown;
+		};
 		const message = typeof body.error === "string" ? body.error : body.message;
-		if (message) return new Failure(response.status, body.code ?? "", message, body.details);
+		const details = body.details ?? (body.field && { field: body.field, message });
+		if (message) return new Failure(response.status, body.code ?? "", message, details);
 	} catch {
 		// Not from Genkan: a proxy, perhaps.
 	}
 	return new Failure(response.status, "", t("The answer was {status}, not from Genkan.", { status: response.status }));
 }
 
-/** request asks the API. It throws a Failure unless the answer is a success. */
-export const api = createFetch<paths>({
-	baseUrl: root.href.replace(/\/$/, ""),
-	fetch: async (request) => {
-		let response: Response;
-		request.headers.set("Accept-Language", currentLang());
-		try {
-			response = await fetch(request);
-		} catch (cause) {
-			if (request.signal.aborted) throw cause;
-			throw new Failure(0, "unreachable", t("Genkan does not answer. Is it still running?"));
-		}
-		if (response.status === 401) void sessionEnded.check();
-		if (!response.ok) throw await failureOf(response);
-		return response;
-	},
-});
+/** ask sends a request to Genkan. It throws a Failure unless the answer is a success. */
+export async function ask(request: Request): Promise<Response> {
+	let response: Response;
+	request.headers.set("Accept-Language", currentLang());
+	try {
+		response = await fetch(request);
+	} catch (cause) {
+		if (request.signal.aborted) throw cause;
+		throw new Failure(0, "unreachable", t("Genkan does not answer. Is it still running?"));
+	}
+	if (response.status === 401) void sessionEnded.check();
+	if (!response.ok) throw await failureOf(response);
+	return response;
+}
+
+/** api asks the API, as ask does. */
+export const api = createFetch<paths>({ baseUrl: root.href.replace(/\/$/, ""), fetch: ask });
 
 /** sessionEnded.check looks whether the session was ended elsewhere, and then leads to the
  * sign-in page. main.tsx sets it. */

@@ -63,12 +63,17 @@ function apply(event: Event): void {
 			void queries.invalidateQueries();
 	}
 	if (event.name === "workflow.run") soon("/v1/workflows/{id}/stats", "/v1/workflows/{id}/runs");
-	else if (event.topic === "workflows") soon("/v1/workflows", "/v1/workflows/{id}", "/v1/workflows/switch");
+	else if (event.topic === "workflows") {
+		// A change of a workflow may be that it uses a module.
+		soon("/v1/workflows", "/v1/workflows/{id}", "/v1/workflows/switch", "/v1/hook-modules");
+		if (event.name !== "module.deleted") soon("/v1/hook-modules/{id}");
+	}
 	if (event.topic === "approvals") soon("/v1/approvals");
 }
 
 const names = [
 	"call.started",
+	"call.progress",
 	"call.ended",
 	"server.state",
 	"tools.changed",

@@ -19,6 +19,7 @@ export const signIn = (by: { code: string } | { token: string }) => ask({ method
 
 export async function signOut(): Promise<void> {
 	await ask({ method: "DELETE" });
+	sessionStorage.clear(); // what was typed into forms
 	location.reload();
 }
 

@@ -11,13 +11,14 @@ import {
 	readNumber,
 	sentences,
 	short,
+	span,
 	startLang,
 	t,
 	took,
 	whole,
 } from ".";
 
-const now = Date.parse("2026-11-16T12:00:00Z");
+const now = new Date(2026, 10, 16, 12).getTime();
 const speak = async (lang: string) => {
 	vi.stubGlobal("localStorage", { getItem: () => lang });
 	vi.stubGlobal("document", { documentElement: {} });
@@ -32,9 +33,24 @@ describe("in Japanese", () => {
 		[999, "999 ms"],
 		[1000, "1 秒"],
 		[1449, "1.4 秒"],
+		[0.96, "1 ms"],
+		[999.6, "1 秒"],
+		[9960, "10 秒"],
 		[23_400, "23 秒"],
-		[150_000, "3 分"],
+		[59_700, "1 分"],
+		[89_000, "1 分 29 秒"],
+		[150_000, "2 分 30 秒"],
+		[640_000, "11 分"],
 	])("a duration of %d ms is %s", (millis, text) => expect(took(millis)).toBe(text));
+	test("below 10 ms, a fine duration has a tenth", () => {
+		expect([0, 2, 2.46, 9.96, 12.3].map((millis) => took(millis, true))).toEqual([
+			"0 ms",
+			"2.0 ms",
+			"2.5 ms",
+			"10 ms",
+			"12 ms",
+		]);
+	});
 	test("a value in Japanese has no space beside it", () => {
 		expect(t("signed in {time}", { time: "13 分前" })).toBe("13\u00a0分前にサインイン");
 		expect(t("signed in {time}", { time: "10:30" })).toBe("10:30\u00a0にサインイン");
@@ -53,6 +69,7 @@ describe("in Japanese", () => {
 		[60_000, "1 分前"],
 		[7_200_000, "2 時間前"],
 		[86_400_000, "昨日"],
+		[46 * 3_600_000, "2 日前"],
 		[3 * 86_400_000, "3 日前"],
 		[-90_000, "1 分後"],
 	])("%d ms ago is %s", (millis, text) => expect(ago(now - millis, now)).toBe(text));
@@ -88,7 +105,7 @@ describe("in English", () => {
 	beforeAll(() => speak("en"));
 	test("formats are as before", () => {
 		expect(took(1449)).toBe("1.4 s");
-		expect(took(150_000)).toBe("3 min");
+		expect(took(150_000)).toBe("2 min 30 s");
 		expect(ago(now - 8000, now)).toBe("8s ago");
 		expect(short(212_345)).toBe("212K");
 		expect(both(["a", "b"])).toBe("a, b");
@@ -100,6 +117,7 @@ describe("in English", () => {
 		const then = new Date(2020, 10, 17, 23, 51, 8);
 		expect(clock(then)).toBe("Nov 17 23:51:08");
 		expect(brief(then)).toBe("Nov 17 23:51");
+		expect(span(then, then)).toBe("Nov 17 23:51:08 – Nov 17 23:51:08");
 	});
 });
 

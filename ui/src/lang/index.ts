@@ -94,15 +94,19 @@ export function short(n: number): string {
 export const rate = (n: number): string =>
 	n === 0 || n >= 10 ? number(Math.round(n)) : n < 0.01 ? "< 0.01" : n.toFixed(n < 1 ? 2 : 1);
 
-/** took writes a duration as it is measured: 4 ms, 1.4 s, 2 min, or 1.4 秒, 2 分; fine has
- * tenths up to 10 ms. */
+/** took writes a duration as it is measured: 4 ms, 1.4 s, 2 min 30 s, or 1.4 秒, 2 分 30 秒;
+ * fine has tenths up to 10 ms. */
 export function took(millis: number, fine = false): string {
-	if (millis < 0.05) return "0 ms";
-	if (millis < (fine ? 10 : 1)) return `${millis.toFixed(1)} ms`;
-	if (millis < 1000) return `${Math.round(millis)} ms`;
-	if (millis < 60_000)
-		return `${(millis / 1000).toFixed(millis < 10_000 && millis % 1000 !== 0 ? 1 : 0)} ${lang === "ja" ? "秒" : "s"}`;
-	return `${Math.round(millis / 60_000)} ${lang === "ja" ? "分" : "min"}`;
+	const [second, minute] = lang === "ja" ? ["秒", "分"] : ["s", "min"];
+	const tenths = millis.toFixed(1);
+	if (Number(tenths) < (fine ? 10 : 1)) return `${tenths === "0.0" ? 0 : tenths} ms`;
+	if (Math.round(millis) < 1000) return `${Math.round(millis)} ms`;
+	if (Math.round(millis / 100) < 100) return `${Math.round(millis / 100) / 10} ${second}`;
+	const seconds = Math.round(millis / 1000);
+	if (seconds < 60) return `${seconds} ${second}`;
+	if (seconds >= 600) return `${Math.round(seconds / 60)} ${minute}`;
+	const rest = seconds % 60;
+	return `${Math.floor(seconds / 60)} ${minute}${rest > 0 ? ` ${rest} ${second}` : ""}`;
 }
 
 /** quoted is a name in a sentence: Japanese has no spaces that tell where it ends. */
@@ -140,16 +144,27 @@ export function bytes(n: number): string {
 }
 
 /** clock writes the time of day, with the date where it was not today. */
-export function clock(at: string | number | Date): string {
+export function clock(at: string | number | Date, dated = false): string {
 	const when = new Date(at);
-	const time = format(
+	return !dated && isToday(when) ? time(when) : `${day(when)} ${time(when)}`;
+}
+
+/** time writes the time of day alone. */
+export const time = (at: Date): string =>
+	format(
 		"time",
 		() =>
 			new Intl.DateTimeFormat(locale(), { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" }),
-	).format(when);
-	if (isToday(when)) return time;
-	const day = format("day", () => new Intl.DateTimeFormat(locale(), { month: "short", day: "numeric" })).format(when);
-	return `${day} ${time}`;
+	).format(at);
+
+/** day writes the day alone. */
+export const day = (at: Date): string =>
+	format("day", () => new Intl.DateTimeFormat(locale(), { month: "short", day: "numeric" })).format(at);
+
+/** span writes a span of time, with its days where it goes over midnight. */
+export function span(since: string | number | Date, until: string | number | Date): string {
+	const dated = new Date(since).toDateString() !== new Date(until).toDateString();
+	return `${clock(since, dated)} – ${clock(until, dated)}`;
 }
 
 /** minute is clock without seconds. */
@@ -176,6 +191,9 @@ export const whole = (at: string | number | Date): string =>
 			: new Intl.DateTimeFormat(locale(), { dateStyle: "medium", timeStyle: "medium" }),
 	).format(new Date(at));
 
+/** stamp is the local time for the name of a file: 2026-11-17T101530. */
+export const stamp = (): string => new Date().toLocaleString("sv").replace(" ", "T").replaceAll(":", "");
+
 const units = [
 	["day", 86_400, "日"],
 	["hour", 3600, "時間"],
@@ -183,11 +201,12 @@ const units = [
 	["second", 1, "秒"],
 ] as const;
 
-/** ago writes how long ago something was: 3 min. ago. */
+/** ago writes how long ago something was: 3 min. ago. Days are those of the calendar. */
 export function ago(at: string | number | Date, now = Date.now()): string {
 	const seconds = (new Date(at).getTime() - now) / 1000;
 	const [unit, size, name] = units.find(([, size]) => Math.abs(seconds) >= size) ?? units[3];
-	const n = Math.trunc(seconds / size);
+	const day = (time: number | string | Date) => new Date(time).setHours(0, 0, 0, 0) / 86_400_000;
+	const n = unit === "day" ? Math.round(day(at) - day(now)) : Math.trunc(seconds / size);
 	if (lang === "en") return new Intl.RelativeTimeFormat("en-US", { numeric: "auto", style: "narrow" }).format(n, unit);
 	if (n === 0) return "たった今";
 	if (unit === "day" && n === -1) return "昨日";

@@ -90,5 +90,7 @@ export function whyNoJSON(error: unknown): string {
 	if (currentLang() === "en") return message;
 	const at = /line (\d+) column (\d+)/.exec(message);
 	if (at) return t("line {line}, column {column}", { line: at[1]!, column: at[2]! });
-	return /end of JSON/.test(message) ? t("it ends too early") : message;
+	if (/end of JSON/.test(message)) return t("it ends too early");
+	const token = /Unexpected token '(.+?)',/.exec(message);
+	return token ? t("“{token}” may not stand there", { token: token[1]! }) : t("it is written wrongly");
 }

@@ -1,12 +1,11 @@
 import { useCallback, useEffect, useRef } from "react";
-import { useSearchParams } from "wouter";
+import { useLocation, useSearchParams } from "wouter";
 
 type Set_ = ReturnType<typeof useSearchParams>[1];
+type Go = ReturnType<typeof useLocation>[1];
 
-/** useAddress is the query of the address, and what changes it. Once the page was left it
- * changes nothing: an answer that comes late would lead back to the page. */
-export function useAddress(): [URLSearchParams, Set_] {
-	const [params, set] = useSearchParams();
+/** useLeft tells whether the page was left. */
+function useLeft() {
 	const left = useRef(false);
 	useEffect(() => {
 		left.current = false;
@@ -14,6 +13,22 @@ export function useAddress(): [URLSearchParams, Set_] {
 			left.current = true;
 		};
 	}, []);
-	const change = useCallback<Set_>((to, options) => left.current || set(to, options), [set]);
+	return left;
+}
+
+/** useGo goes to an address. Once the page was left it goes nowhere: an answer that comes late
+ * would lead away from where the reader is now. */
+export function useGo(): Go {
+	const [, go] = useLocation();
+	const left = useLeft();
+	return useCallback<Go>((to, options) => left.current || go(to, options), [go, left]);
+}
+
+/** useAddress is the query of the address, and what changes it. Once the page was left it
+ * changes nothing: an answer that comes late would lead back to the page. */
+export function useAddress(): [URLSearchParams, Set_] {
+	const [params, set] = useSearchParams();
+	const left = useLeft();
+	const change = useCallback<Set_>((to, options) => left.current || set(to, options), [set, left]);
 	return [params, change];
 }

@@ -16,6 +16,7 @@ import {
 } from "lucide-react";
 import { Component, type ReactNode, Suspense, useState } from "react";
 import { Link, Redirect, Route, Router, Switch, useLocation } from "wouter";
+import { Waiting } from "@/ui/title";
 import { base, drawn, queries, query, root } from "../api/client";
 import { useConnected } from "../api/events";
 import { type Session, signOut } from "../api/session";
@@ -73,12 +74,18 @@ function Frame() {
 	const [path, go] = useLocation();
 	const [window, setWindow] = useState<"palette" | "keys" | "menu" | null>(null);
 	const close = () => setWindow(null);
+	const approvals = useApprovals();
 	const all = places();
 	useKeys({
 		"mod+k": () => setWindow("palette"),
 		"?": () => setWindow("keys"),
 		"/": () => document.querySelector<HTMLElement>("[data-search]")?.focus(),
-		j: () => document.querySelector<HTMLElement>("[data-list]")?.focus(),
+		j: () => {
+			const list = document.querySelector<HTMLElement>("[data-list]");
+			if (!list || list === document.activeElement) return;
+			list.focus();
+			list.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true, cancelable: true }));
+		},
 		...Object.fromEntries(all.map((place) => [`g ${place.key}`, () => go(place.href)])),
 	});
 	return (
@@ -122,27 +129,29 @@ function Frame() {
 				<Offline />
 				{path !== "/workflows" && <AllOff />}
 				{path !== "/calls" && <Waits />}
-				<Mistake key={/^\/(knowledge|settings|workflows\/)/.exec(path)?.[0] ?? path}>
-					<Suspense fallback={<Loading />}>
-						<Switch>
-							<Route path="/">
-								<Redirect to="/calls" replace />
-							</Route>
-							{pages.map(({ path, component }) => (
-								<Route key={path} path={path} component={component} />
-							))}
-							<Route>
-								<Empty
-									icon={<SearchX />}
-									title={t("There is no such page.")}
-									actions={<LinkButton href="/calls">{t("To the calls")}</LinkButton>}
-								>
-									{t("The address is wrong, or the page has another one now.")}
-								</Empty>
-							</Route>
-						</Switch>
-					</Suspense>
-				</Mistake>
+				<Waiting value={approvals.data?.approvals.length ?? 0}>
+					<Mistake key={/^\/(knowledge|settings|workflows\/)/.exec(path)?.[0] ?? path}>
+						<Suspense fallback={<Loading />}>
+							<Switch>
+								<Route path="/">
+									<Redirect to="/calls" replace />
+								</Route>
+								{pages.map(({ path, component }) => (
+									<Route key={path} path={path} component={component} />
+								))}
+								<Route>
+									<Empty
+										icon={<SearchX />}
+										title={t("There is no such page.")}
+										actions={<LinkButton href="/calls">{t("To the calls")}</LinkButton>}
+									>
+										{t("The address is wrong, or the page has another one now.")}
+									</Empty>
+								</Route>
+							</Switch>
+						</Suspense>
+					</Mistake>
+				</Waiting>
 			</main>
 			{window === "palette" && <Palette onClose={close} />}
 			{window === "keys" && <KeysHelp onClose={close} />}
@@ -182,7 +191,8 @@ function Nav({ path }: { path: string }) {
 	return (
 		<nav aria-label={t("Pages")} className="flex flex-col gap-1">
 			{usePlaces().map(({ href, title, icon: Icon }) => {
-				const on = path === href || path.startsWith(`${href}/`);
+				// Hook modules belong to the workflows. A workflow may be called "modules".
+				const on = `${path.replace(/^\/modules\b/, "/workflows")}/`.startsWith(`${href}/`);
 				return (
 					<Link
 						key={href}
@@ -216,7 +226,7 @@ function Foot({ onKeys }: { onKeys: () => void }) {
 	const [, go] = useLocation();
 	const theme = useTheme();
 	const icons = { system: <Monitor />, light: <Sun />, dark: <Moon /> };
-	const titles = { system: t("As the system"), light: t("Light"), dark: t("Dark") };
+	const titles = { system: t("Same as the system"), light: t("Light"), dark: t("Dark") };
 	return (
 		<div className="mt-auto flex items-center gap-1 pt-4 text-faint text-xs">
 			<Menu
@@ -338,6 +348,7 @@ function KeysHelp({ onClose }: { onClose: () => void }) {
 		["j  k  ↓  ↑", t("Move in a list")],
 		["Enter", t("Open")],
 		["[  ]", t("Previous and next failed call")],
+		["Esc", t("From a call back to the list")],
 		["?", t("These keys")],
 		...places().map((place): [string, string] => [`g ${place.key}`, place.title]),
 		...(location.pathname.includes("/workflows/")

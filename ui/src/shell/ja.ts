@@ -17,7 +17,8 @@ export default {
 	Menu: "メニュー",
 	More: "その他",
 	Theme: "テーマ",
-	"As the system": "システム設定に合わせる",
+	"Same as the system": "システム設定に合わせる",
+	"From a call back to the list": "呼び出しのページから一覧に戻る",
 	Light: "ライト",
 	Dark: "ダーク",
 	Keys: "キーボード操作",
@@ -25,8 +26,7 @@ export default {
 	Open: "開く",
 	"Go to": "検索・移動",
 	"Help and language": "ヘルプと言語",
-	"The address is wrong, or the page has another one now.":
-		"アドレスが間違っているか、ページのアドレスが変わっています。",
+	"The address is wrong, or the page has another one now.": "アドレスが間違っているか、ページが移動しています。",
 	"Sign in": "サインイン",
 	"Sign out": "サインアウト",
 	"Skip to the page": "本文へ移動",
@@ -59,5 +59,5 @@ export default {
 		"アクセストークンは、管理者が `genkan tokens add NAME` で発行します。",
 	Setting: "設定",
 	"All workflows are off: nothing is redacted, denied or hidden. Limits of tokens stay.":
-		"すべてのワークフローを一時停止中です。伏せ字、拒否、非表示は行われません。トークンの制限は有効なままです。",
+		"すべてのワークフローを一時停止中です。伏せ字、拒否、非表示は行われません。アクセストークンの制限は有効なままです。",
 } as Record<string, string>;

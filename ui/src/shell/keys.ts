@@ -3,11 +3,12 @@ import { useEffect, useRef } from "react";
 const writing = (target: EventTarget | null) =>
 	target instanceof HTMLElement &&
 	(target.isContentEditable ||
-		target.closest("[data-editor]") !== null ||
+		target.closest("[data-editor],[role=menu]") !== null ||
 		/^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 /** useKeys calls what belongs to a key: "/", "?", "g c" (one after the other), "mod+k".
- * Keys without mod are not for those who are writing, nor for pages behind a dialog. */
+ * Keys without mod are not for those who are writing or in a menu, nor for pages behind a
+ * dialog. */
 export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
 	const latest = useRef(keys);
 	latest.current = keys;

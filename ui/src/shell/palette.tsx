@@ -4,6 +4,7 @@ import { drawn, query } from "../api/client";
 import { t } from "../lang";
 import { composing, cx, Dialog, Input } from "../ui";
 import { settings, useHasKnowledge, usePlaces } from "./nav";
+import { useLate } from "./search";
 import { useSession, useWorkflows } from "./session";
 
 type Entry = { title: string; kind: string; href: string; words?: string };
@@ -16,6 +17,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	const list = useId();
 	const current = useRef<HTMLButtonElement>(null);
 	const wanted = useDeferredValue(text.trim());
+	const asked = useLate(text.trim());
 	const servers = query.useQuery("get", "/v1/servers");
 	const workflows = useWorkflows();
 	const pages = usePlaces();
@@ -24,20 +26,26 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	const tools = query.useQuery(
 		"post",
 		"/v1/tools/search",
-		{ body: { query: wanted, limit: 8 } },
-		{ enabled: wanted.length > 1, placeholderData: (previous: unknown) => previous as never },
+		{ body: { query: asked, limit: 8 } },
+		{ enabled: asked.length > 1, placeholderData: (previous: unknown) => previous as never },
 	);
 	// Searches of others than administrators are calls, and in the history.
 	const items = query.useQuery(
 		"get",
 		"/v1/items/search",
-		{ params: { query: { query: wanted, limit: 5 } } },
-		{ enabled: hasItems && wanted.length > 1, retry: false, placeholderData: (previous: unknown) => previous as never },
+		{ params: { query: { query: asked, limit: 5 } } },
+		{ enabled: hasItems && asked.length > 1, retry: false, placeholderData: (previous: unknown) => previous as never },
 	);
 	const contains = (title: string, words = "") => `${title} ${words}`.toLowerCase().includes(wanted.toLowerCase());
 	const entries = (
 		[
 			...pages.map((place) => ({ title: place.title, kind: t("Page"), href: place.href, words: place.words })),
+			...(wanted && admin
+				? [
+						{ title: t("Hook modules"), kind: t("Page"), href: "/modules", words: "scripts ふっく" },
+						{ title: t("New workflow"), kind: t("Page"), href: "/workflows/new", words: "create 作成 しんき" },
+					]
+				: []),
 			...(wanted ? settings() : []).map((one) => ({ ...one, kind: t("Setting") })),
 			...(servers.data?.servers ?? []).map(({ name }) => ({
 				title: name,

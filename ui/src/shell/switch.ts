@@ -20,7 +20,7 @@ export function useSwitch(workflows: S["Workflow"][] = []): {
 					then?.();
 					refresh("/v1/workflows", "/v1/workflows/switch");
 					if (!on) return;
-					const acting = workflows.filter((one) => one.enabled && one.mode !== "shadow");
+					const acting = workflows.filter((one) => one.enabled && one.mode !== "shadow" && !one.limitOf);
 					const names = list(acting.slice(0, most).map((one) => one.name));
 					say(
 						acting.length === 0

@@ -7,7 +7,7 @@ const stored = "genkan.theme";
 const watchers = new Set<() => void>();
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-export const currentTheme = (): Theme => (localStorage.getItem(stored) as Theme | null) ?? "system";
+const currentTheme = (): Theme => (localStorage.getItem(stored) as Theme | null) ?? "system";
 
 export function chooseTheme(theme: Theme): void {
 	localStorage.setItem(stored, theme);

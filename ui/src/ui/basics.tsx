@@ -16,6 +16,8 @@ import {
 import { Link } from "wouter";
 import { Failure } from "../api/client";
 import { ended, readNumber, t } from "../lang";
+import { complain } from "./overlay";
+import { useTitle } from "./title";
 
 /** cx joins the class names that are there. */
 export const cx = (...names: (string | false | null | undefined)[]): string => names.filter(Boolean).join(" ");
@@ -159,9 +161,7 @@ export function Page({
 	children: ReactNode;
 	wide?: boolean;
 }) {
-	useEffect(() => {
-		document.title = `${title} · Genkan`;
-	}, [title]);
+	useTitle(title);
 	return (
 		<div className={cx("px-3 pt-4 pb-8 sm:px-7 sm:pt-5", !wide && "max-w-[1440px]")}>
 			<header className="mb-4 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
@@ -319,13 +319,22 @@ export function CopyButton({
 			aria-label={name}
 			onClick={() => {
 				const copied = typeof text === "string" ? text : text();
-				if (copied !== false) void navigator.clipboard.writeText(copied).then(() => setDone(true));
+				if (copied !== false) void writeClipboard(copied).then(() => setDone(true), complain);
 			}}
 		>
 			{done ? <Check /> : <Copy />}
 			{label && name}
 		</Button>
 	);
+}
+
+/** writeClipboard copies a text. Browsers may refuse that to a page. */
+export async function writeClipboard(text: string): Promise<void> {
+	if (!navigator.clipboard)
+		throw t("Browsers let pages copy only over HTTPS or from this machine. Select the text and copy it.");
+	await navigator.clipboard.writeText(text).catch(() => {
+		throw t("The browser did not let this page use the clipboard. Allow it in the settings of the site.");
+	});
 }
 
 /** composing tells whether a key belongs to an input method, which is writing Japanese. */
@@ -407,7 +416,7 @@ export function Select({ className, ...rest }: ComponentProps<"select">) {
 	return <select {...field} {...rest} className={cx(control, "dropdown h-8 min-w-0 pl-2", className)} />;
 }
 
-/** Switch turns something on and off at once. */
+/** Switch turns something on and off at once. In a Field, the label of the field is its name. */
 export function Switch({
 	on,
 	onChange,
@@ -418,14 +427,16 @@ export function Switch({
 }: {
 	on: boolean;
 	onChange: (on: boolean) => void;
-	label: string;
+	label?: string;
 	/** What it does, where that is more than the label says. */
 	title?: string;
 	disabled?: boolean;
 	busy?: boolean;
 }) {
+	const field = useContext(FieldContext);
 	return (
 		<button
+			{...field}
 			type="button"
 			role="switch"
 			aria-checked={on}
@@ -494,7 +505,7 @@ export function Field({
 				{children}
 			</FieldContext>
 			{about && (
-				<div id={about} className="flex flex-col gap-0.5 text-xs">
+				<div id={about} className="flex flex-col gap-0.5 text-xs wrap-anywhere">
 					{error && <div className="text-bad">{error}</div>}
 					{hint && <div className="text-faint">{hint}</div>}
 				</div>

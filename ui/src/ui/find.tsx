@@ -1,26 +1,48 @@
 import { ArrowDown, ArrowUp } from "lucide-react";
-import { type RefObject, useEffect, useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { number, t } from "../lang";
 import { Button, SearchBox } from "./basics";
+import { Sought } from "./json";
+
+export { Sought };
 
 const most = 2000;
 
 /** Find finds a text in a part of the page, also where it is scrolled out of sight.
  * Enter goes to the next place, Shift and Enter to the one before. */
-export function Find({ within, again }: { within: RefObject<HTMLElement | null>; again: unknown }) {
+export function Find({
+	within,
+	again,
+	onSeek,
+}: {
+	within: RefObject<HTMLElement | null>;
+	again: unknown;
+	/** It is told what is looked for, and puts it into Sought for what it draws in part. */
+	onSeek: (text: string) => void;
+}) {
 	const [text, setText] = useState("");
+	const [sought, setSought] = useState("");
 	const [found, setFound] = useState<Range[]>([]);
 	const [at, setAt] = useState(0);
+	const latest = useRef(onSeek);
+	latest.current = onSeek;
+	useEffect(() => {
+		const seek = () => {
+			setSought(text.toLowerCase());
+			latest.current(text.toLowerCase());
+		};
+		const timer = setTimeout(seek, text ? 150 : 0);
+		return () => clearTimeout(timer);
+	}, [text]);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: looks again in other contents
 	useEffect(() => {
 		const look = () => {
-			const ranges = text && within.current ? rangesOf(within.current, text.toLowerCase()) : [];
-			setFound(ranges);
+			setFound(sought && within.current ? rangesOf(within.current, sought) : []);
 			setAt(0);
 		};
 		const timer = setTimeout(look, 150); // what is loaded lazily is there by then
 		return () => clearTimeout(timer);
-	}, [text, within, again]);
+	}, [sought, within, again]);
 	useEffect(() => {
 		const highlights = globalThis.CSS?.highlights;
 		if (!highlights) return;

@@ -1,6 +1,9 @@
 export default {
-	"line {line}, column {column}": "{line} 行 {column} 列目",
+	Dismiss: "通知を閉じる",
+	"line {line}, column {column}": "{line} 行目 {column} 文字目",
 	"it ends too early": "途中で終わっています",
+	"“{token}” may not stand there": "「{token}」の位置に誤りがあります",
+	"it is written wrongly": "書式に誤りがあります",
 	Loading: "読み込んでいます",
 	"Try again": "再試行",
 	"The page has made a mistake: {message}": "画面の表示中にエラーが発生しました：{message}",
@@ -16,7 +19,8 @@ export default {
 	Undo: "元に戻す",
 	"It takes no arguments.": "引数はありません。",
 	needed: "必須",
-	"not said": "指定なし",
+	"not set": "指定なし",
+	"default ({choice})": "既定（{choice}）",
 	"Choose one": "選択してください",
 	"Choose one.": "選択してください。",
 	"Item {n}": "{n} 番目",
@@ -42,10 +46,14 @@ export default {
 	"an object": "オブジェクト",
 	null: "null ",
 	"Find in this call": "この呼び出しを検索",
+	"Browsers let pages copy only over HTTPS or from this machine. Select the text and copy it.":
+		"コピーできるのは、HTTPS のページか、このマシンのページだけです。テキストを選択してコピーしてください。",
+	"The browser did not let this page use the clipboard. Allow it in the settings of the site.":
+		"ブラウザーがクリップボードの使用を許可していません。サイトの設定で許可してください。",
 	"not found": "該当なし",
 	"The place before": "前へ",
 	"The next place": "次へ",
-	"Masked in this record only": "この記録の中だけで伏せています",
+	"Masked by this record": "この記録で伏せています",
 	"The answer is empty.": "応答は空です。",
 	"Image of the answer": "応答の画像",
 	bytes: "バイト",
@@ -89,4 +97,6 @@ export default {
 	"status: Rejected": "却下",
 	": ": "：",
 	"{n} more rows": "残り {n} 行",
+	"What it takes is too large for a form. Write the arguments as JSON.":
+		"引数が大きすぎてフォームにできません。JSON で入力してください。",
 } as Record<string, string>;

@@ -1,12 +1,18 @@
 import { createContext, Fragment, type ReactNode, use, useMemo } from "react";
 import { t } from "../lang";
 import { cx } from "./basics";
+import { seen } from "./seen";
+
+/** Sought is a text that somebody looks for, in lower case. What shows only a part of its
+ * contents shows all that has the text. */
+export const Sought = createContext("");
 
 /** Json shows a value as JSON with colours. Texts are React text: nothing in them is
  * markup. Large values are cut; whoever wants all of them copies them. */
 export function Json({ value, className, max = 200_000 }: { value: unknown; className?: string; max?: number }) {
 	const text = useMemo(() => JSON.stringify(value, null, 2) ?? "null", [value]);
-	return <JsonText text={text.length > max ? `${text.slice(0, max)}\n…` : text} className={className} />;
+	const all = use(Sought) !== "";
+	return <JsonText text={text.length > max && !all ? `${text.slice(0, max)}\n…` : text} className={className} />;
 }
 
 const redacted = /(\[redacted:[^\]\n]{1,100}\])/;
@@ -16,8 +22,7 @@ export const rulesIn = (text: string): string[] => [
 	...new Set([...text.matchAll(new RegExp(redacted, "g"))].map(([mark]) => mark.slice("[redacted:".length, -1))),
 ];
 
-/** RecordMasks are the rules that mask values only where they are shown: whoever was there
- * had the values themselves. */
+/** RecordMasks are rules applied only in the record; client and server had the real values. */
 export const RecordMasks = createContext<ReadonlySet<string>>(new Set());
 
 /** Mark is a place where something was taken out. */
@@ -27,7 +32,7 @@ function Mark({ children }: { children: string }) {
 	return (
 		<mark
 			data-masked="record"
-			title={t("Masked in this record only")}
+			title={t("Masked by this record")}
 			className="rounded-sm border border-line-strong border-dashed bg-sunken px-1 text-muted"
 		>
 			{children}
@@ -51,9 +56,11 @@ export function marked(text: string): ReactNode {
 
 const token = /("(?:[^"\\\n]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 
-/** JsonText shows a text that is JSON, character by character as it is. */
-export function JsonText({ text, className }: { text: string; className?: string }) {
+/** JsonText shows a text that is JSON, character by character as it is; those that nobody
+ * sees are written out. */
+export function JsonText({ text: of, className }: { text: string; className?: string }) {
 	const parts = useMemo(() => {
+		const text = seen(of);
 		if (text.length > 300_000) return text;
 		const out: ReactNode[] = [];
 		let end = 0;
@@ -70,7 +77,7 @@ export function JsonText({ text, className }: { text: string; className?: string
 		}
 		out.push(text.slice(end));
 		return out;
-	}, [text]);
+	}, [of]);
 	return (
 		<pre
 			// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard

@@ -1,4 +1,4 @@
-import { useEffect, useId } from "react";
+import { useCallback, useEffect, useId, useState } from "react";
 import { create } from "zustand";
 import { t } from "../lang";
 import { Confirm } from "./overlay";
@@ -21,6 +21,33 @@ export function useUnsaved(unsaved: boolean, drop: Go): void {
 			window.removeEventListener("beforeunload", warn);
 		};
 	}, [id, unsaved, drop]);
+}
+
+/** useDraft are texts that somebody is changing. onChange forgets what was said about those
+ * before. */
+export function useDraft<T extends Record<string, string>>(current: T, onChange: () => void) {
+	const [draft, setDraft] = useState<Partial<T>>({});
+	const values = { ...current, ...draft };
+	const isChanged = (key: string) => values[key] !== current[key];
+	const dirty = Object.keys(current).some(isChanged);
+	const discard = useCallback(() => setDraft({}), []);
+	useUnsaved(dirty, discard);
+	return {
+		values,
+		dirty,
+		isChanged,
+		set: (changed: Partial<T>) => {
+			onChange();
+			setDraft((before) => ({ ...before, ...changed }));
+		},
+		discard,
+		/** saved discards these texts; what was written since stays. */
+		saved: () =>
+			setDraft((now) => {
+				const since = Object.entries(now).filter(([key, text]) => text !== draft[key]);
+				return Object.fromEntries(since) as Partial<T>;
+			}),
+	};
 }
 
 /** beforeLeaving goes to an address, or asks first. Another query of the same page is no

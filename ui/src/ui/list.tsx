@@ -1,14 +1,18 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import {
 	type KeyboardEvent,
+	type MouseEvent,
 	memo,
 	type ReactNode,
 	type RefObject,
 	useCallback,
 	useEffect,
+	useLayoutEffect,
 	useRef,
+	useState,
 	useSyncExternalStore,
 } from "react";
+import { useLocation, useRouter } from "wouter";
 import { cx } from "./basics";
 
 export type Column<T> = {
@@ -53,6 +57,7 @@ export function List<T>({
 	rows,
 	columns,
 	rowKey,
+	href,
 	onOpen,
 	selected,
 	onSelect,
@@ -70,6 +75,9 @@ export function List<T>({
 	rows: T[];
 	columns: Column<T>[];
 	rowKey: (row: T) => string;
+	/** The page that a row leads to. Ctrl+click and the middle button open it in a new tab. */
+	href?: (row: T) => string;
+	/** What opens a row, if that is more than to go to its page. */
 	onOpen?: (row: T) => void;
 	/** The key of the row that j and k have reached. */
 	selected?: string;
@@ -92,10 +100,19 @@ export function List<T>({
 	/** What stands above the rows, such as a pill that says that there are new ones. */
 	children?: ReactNode;
 }) {
+	const [, go] = useLocation();
+	const { base } = useRouter();
+	const open = onOpen ?? (href && ((row: T) => go(href(row))));
+	const click = (event: MouseEvent<HTMLElement>, row: T) => {
+		// A menu of the row is drawn elsewhere, but its clicks come here.
+		const at = event.target as Element;
+		if (!event.currentTarget.contains(at) || at.closest("a,button,input,[data-own]")) return;
+		if (href && (event.ctrlKey || event.metaKey || event.button === 1)) window.open(base + href(row), "_blank");
+		else if (event.button === 0) open?.(row);
+	};
 	const own = useRef<HTMLDivElement>(null);
 	const scroller = scrollRef ?? own;
-	// The same function for the same rows: with another one, each frame would measure all
-	// of them anew.
+	// A new getItemKey makes the virtualizer measure every row again.
 	const keyOf = useRef(rowKey);
 	keyOf.current = rowKey;
 	const getItemKey = useCallback((i: number) => keyOf.current(rows[i]!), [rows]);
@@ -115,6 +132,13 @@ export function List<T>({
 		if (onEnd && rows.length > 0 && last >= rows.length - 10) onEnd();
 	}, [last, rows.length, onEnd]);
 
+	// A scroll bar takes its width from the rows: the header gives up as much.
+	const [bar, setBar] = useState(0);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: they make the bar come and go
+	useLayoutEffect(() => {
+		if (scroller.current) setBar(scroller.current.offsetWidth - scroller.current.clientWidth);
+	}, [rows.length, height]);
+
 	const wide = columns.map((c) => c.width).join(" ");
 	const narrowWidths = columns
 		.filter((c) => !c.wide)
@@ -123,6 +147,8 @@ export function List<T>({
 	const grid = "grid items-center [grid-template-columns:var(--narrow)] md:[grid-template-columns:var(--wide)]";
 
 	const onKeyDown = (event: KeyboardEvent) => {
+		// Keys of a menu of a row, which is drawn elsewhere, come here too.
+		if (event.defaultPrevented || !event.currentTarget.contains(event.target as Element)) return;
 		if (event.metaKey || event.ctrlKey || event.altKey) return;
 		const at = rows.findIndex((row) => rowKey(row) === selected);
 		const step = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1 }[event.key];
@@ -131,9 +157,9 @@ export function List<T>({
 			const to = Math.max(0, Math.min(rows.length - 1, at < 0 ? 0 : at + step));
 			onSelect(rowKey(rows[to]!));
 			virtual.scrollToIndex(to);
-		} else if (event.key === "Enter" && at >= 0 && onOpen && event.target === event.currentTarget) {
+		} else if (event.key === "Enter" && at >= 0 && open && event.target === event.currentTarget) {
 			event.preventDefault();
-			onOpen(rows[at]!);
+			open(rows[at]!);
 		}
 	};
 	return (
@@ -145,7 +171,7 @@ export function List<T>({
 				aria-rowcount={rows.length + 1}
 				style={{ "--wide": wide, "--narrow": narrowWidths } as React.CSSProperties}
 			>
-				<div role="rowgroup">
+				<div role="rowgroup" style={{ paddingRight: bar }}>
 					<div role="row" className={cx(grid, "h-8 border-line border-b font-medium text-faint text-xs")}>
 						{columns.map((c) => (
 							<div key={c.id} role="columnheader" aria-sort={c.sorted} className={cellClass(c)}>
@@ -185,19 +211,13 @@ export function List<T>({
 									role="row"
 									aria-rowindex={item.index + 2}
 									aria-selected={key === selected}
-									onClick={
-										onOpen &&
-										((event) => {
-											// A menu of the row is drawn elsewhere, but its clicks come here.
-											const at = event.target as Element;
-											if (event.currentTarget.contains(at) && !at.closest("a,button,input,[data-own]")) onOpen(row);
-										})
-									}
+									onClick={(event) => click(event, row)}
+									onAuxClick={(event) => click(event, row)}
 									className={cx(
 										grid,
 										"absolute inset-x-0 border-line contain-strict",
 										item.index < rows.length - 1 && "border-b",
-										onOpen && "cursor-pointer",
+										open && "cursor-pointer",
 										key === selected ? "bg-accent-soft" : "hover:bg-sunken",
 										rowClass?.(row),
 									)}

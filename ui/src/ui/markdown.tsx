@@ -1,52 +1,85 @@
 import DOMPurify from "dompurify";
-import { Marked } from "marked";
-import { useMemo } from "react";
-import { cx } from "./basics";
+import { useEffect, useMemo, useState } from "react";
+import { cx, Spinner } from "./basics";
+import { htmlOf } from "./markdown-html";
+import { seen } from "./seen";
 
-// Images of others would tell them that somebody reads, and a link must not take the
-// place of Genkan's page.
+// Images of others would tell them that somebody reads. A link must not take the place of
+// Genkan's page, and one into Genkan would ask it with the reader's session: it is text.
+const inside = (href: string | null): boolean =>
+	href !== null && URL.canParse(href, document.baseURI) && new URL(href, document.baseURI).origin === location.origin;
 const purifier = DOMPurify();
+const forbidden = {
+	FORBID_TAGS: ["style", "form", "input", "button", "iframe", "svg", "math"],
+	FORBID_ATTR: ["style", "class", "id"],
+};
 purifier.addHook("afterSanitizeAttributes", (node) => {
 	if (node.tagName === "IMG" && !node.getAttribute("src")?.startsWith("data:image/")) {
 		node.replaceWith(document.createTextNode(node.getAttribute("alt") || ""));
 	}
 	if (node.tagName === "A") {
+		if (inside(node.getAttribute("href"))) node.removeAttribute("href");
 		node.setAttribute("target", "_blank");
 		node.setAttribute("rel", "noopener noreferrer");
 	}
 });
 
-// HTML in a text is text, as people would see it in a file. Only line breaks are what
-// tables need them for.
-const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-// Japanese has no spaces: a line that is broken between two of its characters goes on.
-const cjk = "[\\u3000-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\uff00-\\uffef]";
-const broken = new RegExp(`(${cjk})\\n(?=${cjk})`, "g");
-const reading = (breaks: boolean) =>
-	new Marked({
-		gfm: true,
-		breaks,
-		async: false,
-		walkTokens: (token) => {
-			if (token.type === "text" && !token.tokens) token.text = token.text.replace(broken, "$1");
-		},
-		renderer: { html: ({ text }) => (/^<br\s*\/?>$/i.test(text) ? "<br>" : escaped(text)) },
-	});
-const joining = reading(false);
-const breaking = reading(true);
+// Some texts take minutes to read, such as 100 KB of a-_ again and again. A text of others must
+// not keep the page from working.
+const shortText = 4000;
+const patience = 1000;
+
+/** useHTML is a Markdown text as HTML: undefined while it is read, null if it cannot be read,
+ * or not in time. Long texts are read beside the page. */
+function useHTML(text: string, lines: boolean): string | null | undefined {
+	const short = useMemo(() => {
+		if (text.length > shortText) return undefined;
+		try {
+			return htmlOf(text, lines);
+		} catch {
+			return null;
+		}
+	}, [text, lines]);
+	const [long, setLong] = useState<{ of: string; html: string | null }>();
+	useEffect(() => {
+		if (text.length <= shortText) return;
+		const worker = new Worker(new URL("./markdown-worker.ts", import.meta.url), { type: "module" });
+		const end = (html: string | null) => {
+			clearTimeout(timer);
+			worker.terminate();
+			setLong({ of: text, html });
+		};
+		let timer: ReturnType<typeof setTimeout>;
+		worker.onmessage = ({ data }: MessageEvent<string | null>) => {
+			if (data !== "") return end(data);
+			// It is there: from now on it counts.
+			timer = setTimeout(() => end(null), patience);
+			worker.postMessage({ text, lines });
+		};
+		worker.onerror = () => end(null);
+		return () => {
+			clearTimeout(timer);
+			worker.terminate();
+		};
+	}, [text, lines]);
+	return text.length > shortText ? (long?.of === text ? long.html : undefined) : short;
+}
 
 /** Markdown shows a text of others as formatted text. Lines are joined to paragraphs, unless
- * the text may be no Markdown and its lines are to stay. It is loaded when it is needed:
+ * the text may be no Markdown and its lines are to stay. What takes too long to read is shown
+ * as it is written. It is loaded when it is needed:
  * lazy(() => import("@/ui/markdown")). */
 export default function Markdown({ text, lines, className }: { text: string; lines?: boolean; className?: string }) {
-	const html = useMemo(
-		() =>
-			purifier.sanitize((lines ? breaking : joining).parse(text) as string, {
-				FORBID_TAGS: ["style", "form", "input", "button", "iframe", "svg", "math"],
-				FORBID_ATTR: ["style", "class", "id"],
-			}),
-		[text, lines],
-	);
+	const html = useHTML(seen(text), lines === true);
+	const safe = useMemo(() => {
+		try {
+			return html && purifier.sanitize(html, forbidden);
+		} catch {
+			return null; // it nests too deep
+		}
+	}, [html]);
+	if (safe === undefined) return <Spinner />;
+	if (safe === null) return <p className={cx("break-words whitespace-pre-wrap", className)}>{seen(text)}</p>;
 	// biome-ignore lint/security/noDangerouslySetInnerHtml: sanitised above
-	return <div className={cx("prose", className)} dangerouslySetInnerHTML={{ __html: html }} />;
+	return <div className={cx("prose", className)} dangerouslySetInnerHTML={{ __html: safe }} />;
 }

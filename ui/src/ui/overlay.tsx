@@ -1,7 +1,6 @@
 import * as RadixMenu from "@radix-ui/react-dropdown-menu";
 import { X } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
-import { createPortal } from "react-dom";
 import { create } from "zustand";
 import { t } from "../lang";
 import { Button, composing, cx, messageOf } from "./basics";
@@ -38,6 +37,7 @@ export function Dialog({
 	const ref = useRef<HTMLDialogElement>(null);
 	const [asking, ask] = useState(false);
 	const written = useRef<Element>(null);
+	const pressed = useRef<EventTarget>(null);
 	const close = () => {
 		if (!unsaved) return onClose();
 		written.current = document.activeElement;
@@ -64,7 +64,7 @@ export function Dialog({
 			aria-labelledby={id}
 			onClose={onClose}
 			onKeyDown={(event) => {
-				// Browsers close a dialog at the second Escape, whatever its page says of it.
+				// Chromium closes a dialog on the second Escape even if cancel is prevented.
 				if (event.key === "Escape" && unsaved && !composing(event)) {
 					event.preventDefault();
 					if (asking) goOn();
@@ -76,7 +76,11 @@ export function Dialog({
 				event.preventDefault();
 				close();
 			}}
-			onClick={(event) => event.target === event.currentTarget && close()}
+			onPointerDown={(event) => {
+				pressed.current = event.target;
+			}}
+			// Selecting text can end beside the dialog: a click there begins there, too.
+			onClick={(event) => event.target === event.currentTarget && pressed.current === event.target && close()}
 			className={cx(
 				"w-[calc(100vw-24px)] border border-line bg-surface shadow-card outline-none",
 				side
@@ -113,11 +117,12 @@ export function Dialog({
 					)
 				)}
 			</div>
+			<Place className={corner} ofDialog />
 		</dialog>
 	);
 }
 
-export type MenuItem =
+type MenuItem =
 	| { title: string; hint?: string; icon?: ReactNode; danger?: boolean; disabled?: boolean; onSelect: () => void }
 	| "line";
 
@@ -168,15 +173,15 @@ export function Menu({
 }
 
 type Note = { id: number; text: string; bad: boolean; undo?: () => void };
-const useNotes = create<{ notes: Note[]; place: HTMLElement | null }>(() => ({ notes: [], place: null }));
-const setPlace = (place: HTMLElement | null) => useNotes.setState({ place });
+// The last of the places has the notes.
+const useNotes = create<{ notes: Note[]; places: string[] }>(() => ({ notes: [], places: [] }));
 let lastNote = 0;
 
 function addNote(note: Omit<Note, "id">): () => void {
 	const id = ++lastNote;
 	useNotes.setState(({ notes }) => ({ notes: [...notes.slice(-2), { ...note, id }] }));
 	const drop = () => dropNote(id);
-	setTimeout(drop, note.bad ? 12_000 : 5000);
+	setTimeout(drop, note.bad || note.undo ? 12_000 : 5000);
 	return drop;
 }
 const dropNote = (id: number) => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => note.id !== id) }));
@@ -188,28 +193,45 @@ export const say = (text: string, undo?: () => void): (() => void) => addNote({ 
 /** complain tells that something failed. */
 export const complain = (error: unknown): void => void addNote({ text: messageOf(error), bad: true });
 
-/** NotesPlace is where a page has room for notes: at the top of what is around it. A page
- * without one has them at the bottom right. */
-export const NotesPlace = () => <div ref={setPlace} className="pointer-events-none absolute inset-x-3 top-3 z-50" />;
+/** NotesPlace is where a page has room for notes: at the top of what is around it. */
+export const NotesPlace = () => <Place className="absolute inset-x-3 top-3" />;
 
-/** Notes shows what say and complain tell. What failed on a page, and what can be undone
- * there, is not told on the next one. */
+/** Place has the notes while it is the last place. A dialog has one of its own, above the places
+ * of the page: what is behind a dialog is neither reached nor read out. */
+function Place({ className, ofDialog }: { className: string; ofDialog?: boolean }) {
+	const id = useId();
+	const isLast = useNotes(({ places }) => places.at(-1) === id);
+	useEffect(() => {
+		useNotes.setState(({ places }) => ({ places: ofDialog ? [...places, id] : [id, ...places] }));
+		return () => useNotes.setState(({ places }) => ({ places: places.filter((place) => place !== id) }));
+	}, [id, ofDialog]);
+	return <Shown className={className} here={isLast} />;
+}
+
+const corner = "fixed right-4 bottom-4 left-4";
+
+/** Notes shows what say and complain tell at the bottom right, unless another place has them.
+ * What failed on a page, and what can be undone there, is not told on the next one. */
 export function Notes({ page }: { page?: string }) {
-	const notes = useNotes((state) => state.notes);
-	const place = useNotes((state) => state.place);
+	const here = useNotes(({ places }) => places.length === 0);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: with each page
 	useEffect(
 		() => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => !note.bad && !note.undo) })),
 		[page],
 	);
-	const shown = (
+	return <Shown className={corner} here={here} />;
+}
+
+/** Shown has the notes if they are here. It is always on the page: only what is added to a
+ * region later is read out. */
+function Shown({ className, here }: { className: string; here: boolean }) {
+	const all = useNotes(({ notes }) => notes);
+	const notes = here ? all : [];
+	return (
 		<div
 			role="status"
 			aria-live="polite"
-			className={cx(
-				"pointer-events-none flex flex-col items-end gap-2",
-				!place && "fixed right-4 bottom-4 left-4 z-50",
-			)}
+			className={cx("pointer-events-none z-50 flex flex-col items-end gap-2", className)}
 		>
 			{notes.map((note) => (
 				<div
@@ -233,7 +255,7 @@ export function Notes({ page }: { page?: string }) {
 					)}
 					<button
 						type="button"
-						aria-label={t("Close")}
+						aria-label={t("Dismiss")}
 						onClick={() => dropNote(note.id)}
 						className="rounded-sm opacity-70 hover:opacity-100"
 					>
@@ -243,7 +265,6 @@ export function Notes({ page }: { page?: string }) {
 			))}
 		</div>
 	);
-	return place ? createPortal(shown, place) : shown;
 }
 
 /** Confirm asks before something that cannot be taken back. */

@@ -1,7 +1,9 @@
-import { lazy, type ReactNode, Suspense, useMemo, useState } from "react";
+import { Fragment, lazy, type ReactNode, Suspense, use, useMemo, useState } from "react";
+import { isExact, parseExact } from "../api/exact";
 import { bytes, number, t } from "../lang";
 import { Button } from "./basics";
-import { Json, marked } from "./json";
+import { Json, marked, Sought } from "./json";
+import { likeMarkdown } from "./likemarkdown";
 
 const Markdown = lazy(() => import("./markdown"));
 
@@ -21,9 +23,9 @@ type Block = {
 };
 
 /** Result shows what a tool, a prompt or a resource answered as people would like to see
- * it: text, Markdown, images, tables. Everything in it is text of others. A call that worked
- * may have an answer that says it did not: the outline of a large one does, because it has
- * not the form that the tool promises. */
+ * it: text, Markdown, images, tables. Everything in it is text of others. worked overrides
+ * isError: the outline of a large answer is marked as an error because it lacks the declared
+ * output schema. */
 export default function Result({ result: value, worked }: { result: unknown; worked?: boolean }) {
 	const result = (value ?? {}) as {
 		content?: Block[];
@@ -40,6 +42,12 @@ export default function Result({ result: value, worked }: { result: unknown; wor
 	const structured = result.structuredContent;
 	// Servers send what is structured a second time, as text.
 	const same = structured === undefined ? undefined : JSON.stringify(structured);
+	// Where its only value is the text, the text is easier to read.
+	const onlyText =
+		typeof structured === "object" && structured !== null && Object.values(structured).length === 1
+			? Object.values(structured)[0]
+			: undefined;
+	const wrapped = onlyText !== undefined && blocks.length === 1 && blocks[0]?.text === onlyText;
 	const shown = blocks.filter((block) => {
 		if (same === undefined || block?.type !== "text" || typeof block.text !== "string") return true;
 		return JSON.stringify(parsed(block.text)) !== same;
@@ -56,14 +64,29 @@ export default function Result({ result: value, worked }: { result: unknown; wor
 	}
 	return (
 		<div className="flex flex-col divide-y divide-line">
-			{structured !== undefined && <Value value={structured} />}
+			{structured !== undefined && !wrapped && (
+				<div>
+					{shown.length > 0 && <Label>structuredContent</Label>}
+					<Value value={structured} />
+				</div>
+			)}
 			{shown.map((block, i) => (
 				// biome-ignore lint/suspicious/noArrayIndexKey: blocks stay in their order
-				<Part key={i} block={block} bad={result.isError && !worked} />
+				<div key={i}>
+					{structured !== undefined && !wrapped && i === 0 && <Label>content</Label>}
+					<Part block={block} bad={result.isError && !worked} />
+				</div>
 			))}
 		</div>
 	);
 }
+
+/** Label is the name of a part of the answer in MCP. */
+const Label = ({ children }: { children: string }) => (
+	<div data-term className="px-4 pt-3 font-mono text-muted text-xs">
+		{children}
+	</div>
+);
 
 function Part({ block, bad }: { block: Block; bad?: boolean }): ReactNode {
 	if (typeof block !== "object" || block === null) return <Json value={block} />;
@@ -84,7 +107,7 @@ function Part({ block, bad }: { block: Block; bad?: boolean }): ReactNode {
 				<Part block={block.resource} />
 			</div>
 		);
-	if (typeof block.text === "string") return <Text text={block.text} bad={bad} kind={block.mimeType} />;
+	if (typeof block.text === "string") return <Text text={block.text} bad={bad} kind={block.mimeType} uri={block.uri} />;
 	const data = block.data ?? block.blob;
 	if (typeof data === "string" && /^image\/[\w.+-]+$/.test(block.mimeType ?? ""))
 		return (
@@ -119,20 +142,19 @@ function parsed(text: string): unknown {
 	const first = text.trimStart()[0];
 	if ((first !== "{" && first !== "[") || text.length > 2_000_000) return undefined;
 	try {
-		return JSON.parse(text);
+		return parseExact(text);
 	} catch {
 		return undefined;
 	}
 }
 
-// A heading, a list, a fence, a table, a link or bold words.
-const likeMarkdown = /^#{1,6} \S|^ {0,3}(?:[-*]|\d+\.) \S|^```|^\|.+\|$|\[[^\]\n]+\]\([^)\s]+\)|\*\*[^*\n]+\*\*/m;
 const longest = 200_000;
 
-function Text({ text, bad, kind }: { text: string; bad?: boolean; kind?: string }) {
+function Text({ text, bad, kind, uri }: { text: string; bad?: boolean; kind?: string; uri?: string }) {
 	const value = useMemo(() => parsed(text), [text]);
+	const all = use(Sought) !== "";
 	if (value !== undefined) return <Value value={value} />;
-	const cut = text.length > longest ? `${text.slice(0, longest)}\n…` : text;
+	const cut = text.length > longest && !all ? `${text.slice(0, longest)}\n…` : text;
 	const plain = (
 		<div
 			// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
@@ -142,7 +164,7 @@ function Text({ text, bad, kind }: { text: string; bad?: boolean; kind?: string 
 			{marked(cut)}
 		</div>
 	);
-	if (bad || (kind !== "text/markdown" && !likeMarkdown.test(cut))) return plain;
+	if (bad || !likeMarkdown(cut, kind, uri)) return plain;
 	return (
 		<Suspense fallback={plain}>
 			<div
@@ -176,7 +198,7 @@ function rowsOf(value: unknown): Record_[] | undefined {
 	const isRows = (list: unknown): list is Record_[] =>
 		Array.isArray(list) &&
 		list.length > 0 &&
-		list.every((row) => typeof row === "object" && row !== null && !Array.isArray(row));
+		list.every((row) => typeof row === "object" && row !== null && !Array.isArray(row) && !isExact(row));
 	if (isRows(value)) return value;
 	if (typeof value !== "object" || value === null) return undefined;
 	const lists = Object.values(value).filter(isRows);
@@ -184,14 +206,31 @@ function rowsOf(value: unknown): Record_[] | undefined {
 }
 
 const mostColumns = 12;
+/** So many rows with a text that is looked for are drawn beyond the first ones. */
+const mostFound = 1000;
 
 function Table({ rows }: { rows: Record_[] }) {
 	const [shown, setShown] = useState(50);
+	const sought = use(Sought);
 	const columns = useMemo(() => {
 		const names = new Set<string>();
 		for (const row of rows.slice(0, 100)) for (const name of Object.keys(row)) names.add(name);
-		return [...names].slice(0, mostColumns);
-	}, [rows]);
+		const first = [...names].slice(0, mostColumns);
+		const found = new Set(first);
+		if (sought)
+			for (const row of rows)
+				for (const [name, value] of Object.entries(row))
+					if (!found.has(name) && (has(name, sought) || has(value, sought))) found.add(name);
+		return [...found];
+	}, [rows, sought]);
+	const drawn = useMemo(() => {
+		const first = rows.slice(0, shown).map((row, i) => ({ row, i }));
+		if (!sought) return first;
+		const found = rows.flatMap((row, i) =>
+			i >= shown && Object.values(row).some((value) => has(value, sought)) ? [{ row, i }] : [],
+		);
+		return [...first, ...found.slice(0, mostFound)];
+	}, [rows, shown, sought]);
 	return (
 		<div
 			// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
@@ -213,18 +252,26 @@ function Table({ rows }: { rows: Record_[] }) {
 					</tr>
 				</thead>
 				<tbody>
-					{rows.slice(0, shown).map((row, i) => (
-						// biome-ignore lint/suspicious/noArrayIndexKey: rows stay in their order
-						<tr key={i} className="border-line not-last:border-b">
-							{columns.map((name) => (
-								<td
-									key={name}
-									className={typeof row[name] === "number" ? "num px-4 py-1.5" : "line max-w-80 px-4 py-1.5 align-top"}
-								>
-									{cell(row[name])}
-								</td>
-							))}
-						</tr>
+					{drawn.map(({ row, i }, at) => (
+						<Fragment key={i}>
+							{at > 0 && drawn[at - 1]!.i < i - 1 && (
+								<tr className="border-line border-b text-faint">
+									<td colSpan={columns.length} className="px-4">
+										…
+									</td>
+								</tr>
+							)}
+							<tr className="border-line not-last:border-b">
+								{columns.map((name) => (
+									<td
+										key={name}
+										className={isNumber(row[name]) ? "num px-4 py-1.5" : "line max-w-80 px-4 py-1.5 align-top"}
+									>
+										{cell(row[name])}
+									</td>
+								))}
+							</tr>
+						</Fragment>
 					))}
 				</tbody>
 			</table>
@@ -237,11 +284,19 @@ function Table({ rows }: { rows: Record_[] }) {
 	);
 }
 
+const isNumber = (value: unknown): boolean => typeof value === "number" || isExact(value);
+
+/** has tells whether a cell shows a text that is looked for. */
+const has = (value: unknown, sought: string): boolean =>
+	value !== undefined &&
+	value !== null &&
+	(typeof value === "string" ? value : JSON.stringify(value)).toLowerCase().includes(sought);
+
 function cell(value: unknown): ReactNode {
 	if (value === undefined || value === null) return <span className="text-faint">–</span>;
 	if (typeof value === "string") return <span title={value}>{marked(value)}</span>;
-	if (typeof value === "number") return String(value);
 	const text = JSON.stringify(value);
+	if (isNumber(value)) return text;
 	return (
 		<code title={text} className="text-xs">
 			{marked(text)}

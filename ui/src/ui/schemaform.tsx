@@ -4,38 +4,22 @@ import { Failure } from "../api/client";
 import { ended, list as listed, t } from "../lang";
 import { whyNoJSON } from "../lang/terms";
 import { Button, cx, Field, Input, NumberInput, Select, Switch, TextArea, Toggle } from "./basics";
-
-/** Schema is the part of JSON Schema that a form understands. What it does not
- * understand is written as JSON. */
-export type Schema = {
-	type?: string | string[];
-	title?: string;
-	description?: string;
-	properties?: Record<string, Schema>;
-	required?: string[];
-	items?: Schema | boolean;
-	enum?: unknown[];
-	/** Titles of the values of an enum. */
-	"x-titles"?: Record<string, string>;
-	/** Texts that are offered; others can be typed. */
-	"x-known"?: string[];
-	/** The number is a time in milliseconds. People write seconds. */
-	"x-unit"?: "ms";
-	const?: unknown;
-	default?: unknown;
-	examples?: unknown[];
-	format?: string;
-	oneOf?: Schema[];
-	anyOf?: Schema[];
-	allOf?: Schema[];
-	additionalProperties?: Schema | boolean;
-	minimum?: number;
-	maximum?: number;
-	maxLength?: number;
-	$ref?: string;
-	$defs?: Record<string, Schema>;
-	definitions?: Record<string, Schema>;
-};
+import {
+	blank,
+	choicesOf,
+	fits,
+	isGroup,
+	memberOf,
+	mostDepth,
+	namesOf,
+	resolve,
+	type Schema,
+	starting,
+	suitsForm,
+	typeOf,
+} from "./schema";
+import { seen } from "./seen";
+import { useTyped } from "./typed";
 
 type Props = {
 	schema: Schema;
@@ -77,7 +61,7 @@ function sentence({ field, keyword, params, message, constraint }: Wrong): strin
 	// It stands at the field, which has another name there.
 	if (field && text?.startsWith(`${field} `)) return ended(t("This value ") + text.slice(field.length + 1));
 	if (field && text?.startsWith(`${field}: `)) return ended(text.slice(field.length + 2));
-	return text && text[0]!.toUpperCase() + text.slice(1);
+	return text && ended(text[0]!.toUpperCase() + text.slice(1));
 }
 
 /** fieldErrors is what an error of the API says about fields, by where they stand. The
@@ -146,69 +130,25 @@ export function SchemaForm({
 }
 
 function Form({ schema, value, onChange }: Pick<Props, "schema" | "value" | "onChange">) {
+	const suits = useMemo(() => suitsForm(schema), [schema]);
+	if (!suits)
+		return (
+			<div className="flex flex-col gap-2">
+				<p className="text-muted">{t("What it takes is too large for a form. Write the arguments as JSON.")}</p>
+				<JSONText value={value} onChange={onChange} rows={12} path="" />
+			</div>
+		);
 	const known = resolve(schema, schema);
-	if (Object.keys(known.properties ?? {}).length === 0 && !known.oneOf && !known.anyOf && !known.additionalProperties)
+	if (namesOf(known).length === 0 && !known.oneOf && !known.anyOf && !known.additionalProperties)
 		return <p className="text-muted">{t("It takes no arguments.")}</p>;
 	return <Members schema={known} value={value} onChange={onChange} root={schema} depth={0} path="" />;
 }
 
-/** resolve follows references within the schema, and joins allOf. */
-function resolve(schema: Schema, root: Schema, seen = 0): Schema {
-	if (seen > 20) return {};
-	if (schema.$ref?.startsWith("#/")) {
-		let at: unknown = root;
-		for (const key of schema.$ref.slice(2).split("/"))
-			at = (at as Record<string, unknown> | undefined)?.[key.replace(/~1/g, "/").replace(/~0/g, "~")];
-		const { $ref: _, ...rest } = schema;
-		return { ...resolve((at as Schema | undefined) ?? {}, root, seen + 1), ...rest };
-	}
-	if (!schema.allOf) return schema;
-	const parts = schema.allOf.map((part) => resolve(part, root, seen + 1));
-	return {
-		...schema,
-		allOf: undefined,
-		type: schema.type ?? parts.find((part) => part.type)?.type,
-		properties: Object.assign({}, schema.properties, ...parts.map((part) => part.properties ?? {})),
-		required: [...(schema.required ?? []), ...parts.flatMap((part) => part.required ?? [])],
-	};
-}
-
-/** typeOf is the type that a form field has; null beside another type means that the
- * value may be left out. */
-function typeOf(schema: Schema): string {
-	const types = (Array.isArray(schema.type) ? schema.type : [schema.type]).filter((one) => one && one !== "null");
-	if (types.length === 1) return types[0]!;
-	if (types.length === 0 && schema.properties) return "object";
-	if (types.length === 0 && schema.items) return "array";
-	return "any";
-}
-
-/** choicesOf are the alternatives of a schema, without null. */
-const choicesOf = (schema: Schema, root: Schema): Schema[] =>
-	(schema.oneOf ?? schema.anyOf ?? []).map((one) => resolve(one, root)).filter((one) => one.type !== "null");
-
-/** blank is a value to begin with: what is required, and what has a default. */
-export function blank(schema: Schema, root: Schema = schema): unknown {
-	const known = resolve(schema, root);
-	if (known.default !== undefined) return known.default;
-	if (known.const !== undefined) return known.const;
-	if (typeOf(known) !== "object") return undefined;
-	const out: Record<string, unknown> = {};
-	for (const [name, part] of Object.entries(known.properties ?? {})) {
-		const inner = resolve(part, root);
-		const value =
-			inner.default !== undefined || inner.const !== undefined || known.required?.includes(name)
-				? blank(inner, root)
-				: undefined;
-		if (value !== undefined) out[name] = value;
-	}
-	return out;
-}
-
 function Members({ schema, value, onChange, root, depth, path }: Props) {
 	const object = (value && typeof value === "object" && !Array.isArray(value) ? value : {}) as Record<string, unknown>;
-	const names = Object.keys(schema.properties ?? {});
-	const required = new Set(schema.required);
+	const names = namesOf(schema);
+	// What may be left out as a whole needs nothing yet.
+	const required = new Set(depth > 0 && value === undefined ? [] : schema.required);
 	names.sort((a, b) => Number(required.has(b)) - Number(required.has(a)));
 	const set = (name: string, to: unknown) => {
 		const next = { ...object };
@@ -224,7 +164,7 @@ function Members({ schema, value, onChange, root, depth, path }: Props) {
 					name={name}
 					required={required.has(name)}
 					schema={resolve(schema.properties![name]!, root)}
-					value={object[name]}
+					value={memberOf(object, name)}
 					onChange={(to) => set(name, to)}
 					root={root}
 					depth={depth}
@@ -256,9 +196,6 @@ function Member({ name, ...props }: Props & { name: string }) {
 			{required && <span className={value === undefined ? "text-bad" : "text-faint"}>{t("needed")}</span>}
 		</>
 	);
-	const choices = choicesOf(schema, props.root);
-	const type = typeOf(schema);
-	const group = choices.length > 0 || type === "object" || type === "array";
 	const found = use(Errors)[props.path];
 	// The API counts milliseconds.
 	const wrong =
@@ -275,28 +212,28 @@ function Member({ name, ...props }: Props & { name: string }) {
 			{wrong}
 		</p>
 	);
-	if (group)
+	if (isGroup(schema, props.root))
 		return (
 			<fieldset className="flex min-w-0 flex-col gap-2" data-wrong={wrong ? "" : undefined}>
 				<legend className="mb-1 font-medium text-muted text-xs">{label}</legend>
-				{schema.description && <p className="text-faint text-xs">{schema.description}</p>}
+				{schema.description && <p className="wrap-anywhere text-faint text-xs">{seen(schema.description)}</p>}
 				<Value {...props} />
 				{error}
 			</fieldset>
 		);
-	if (type === "boolean")
+	if (typeOf(schema) === "boolean")
 		return (
 			<div className="flex items-start gap-3" data-wrong={wrong ? "" : undefined}>
 				<Switch on={value === true} label={schema.title || name} onChange={onChange} />
 				<div className="min-w-0">
 					<div className="font-medium text-muted text-xs leading-5">{label}</div>
-					{schema.description && <p className="text-faint text-xs">{schema.description}</p>}
+					{schema.description && <p className="wrap-anywhere text-faint text-xs">{seen(schema.description)}</p>}
 					{error}
 				</div>
 			</div>
 		);
 	return (
-		<Field label={label} hint={schema.description} error={wrong}>
+		<Field label={label} hint={schema.description && seen(schema.description)} error={wrong}>
 			<Value {...props} />
 		</Field>
 	);
@@ -305,23 +242,30 @@ function Member({ name, ...props }: Props & { name: string }) {
 function Value(props: Props): ReactNode {
 	const { schema, value, onChange, root, depth } = props;
 	const choices = choicesOf(schema, root);
-	if (choices.length === 1) return <Value {...props} schema={choices[0]!} />;
-	if (choices.length > 1) return <Choice {...props} choices={choices} />;
+	if (choices.length > 0) return <Choice {...props} choices={choices} />;
 	if (schema.const !== undefined) return <Input value={JSON.stringify(schema.const)} readOnly />;
-	if (schema.enum)
+	if (schema.enum) {
+		const title = (one: unknown) => schema["x-titles"]?.[String(one)] ?? String(one);
 		return (
 			<Select
 				value={value === undefined ? "" : String(schema.enum.indexOf(value))}
 				onChange={(event) => onChange(event.target.value === "" ? undefined : schema.enum![Number(event.target.value)])}
 			>
-				<option value="">{props.required ? t("Choose one") : t("not said")}</option>
+				<option value="">
+					{props.required
+						? t("Choose one")
+						: schema.default !== undefined && schema.enum.includes(schema.default)
+							? t("default ({choice})", { choice: title(schema.default) })
+							: t("not set")}
+				</option>
 				{schema.enum.map((one, i) => (
 					<option key={JSON.stringify(one)} value={i}>
-						{schema["x-titles"]?.[String(one)] ?? String(one)}
+						{title(one)}
 					</option>
 				))}
 			</Select>
 		);
+	}
 	switch (typeOf(schema)) {
 		case "string":
 			return <Text {...props} />;
@@ -330,14 +274,14 @@ function Value(props: Props): ReactNode {
 			if (schema["x-unit"] === "ms") return <Seconds {...props} />;
 			return <NumberInput className="tabular" value={value} placeholder={placeholder(schema)} onChange={onChange} />;
 		case "boolean":
-			return <Switch on={value === true} label={schema.title ?? ""} onChange={onChange} />;
+			return <Switch on={value === true} onChange={onChange} />;
 		case "array":
 			if (typeof schema.items === "object" && resolve(schema.items, root).enum)
 				return <Several {...props} items={resolve(schema.items, root)} />;
 			if (typeof schema.items === "object") return <Items {...props} items={resolve(schema.items, root)} />;
 			return <JSONText value={value} onChange={onChange} path={props.path} />;
 		case "object":
-			if (depth < 6 && (schema.properties || typeof schema.additionalProperties === "object"))
+			if (depth < mostDepth && (schema.properties || typeof schema.additionalProperties === "object"))
 				return <Members {...props} depth={depth + 1} />;
 			return <JSONText value={value} onChange={onChange} path={props.path} />;
 		default:
@@ -431,11 +375,7 @@ function Items({ items, value, onChange, root, depth, path }: Props & { items: S
 				// biome-ignore lint/suspicious/noArrayIndexKey: items have no other name
 				<div key={i} className="flex items-start gap-2">
 					<div className="min-w-0 flex-1">
-						<ItemField
-							label={t("Item {n}", { n: i + 1 })}
-							plain={typeOf(items) !== "object" && typeOf(items) !== "array"}
-							error={errors[`${path}.${i}`]}
-						>
+						<Named label={t("Item {n}", { n: i + 1 })} plain={!isGroup(items, root)} error={errors[`${path}.${i}`]}>
 							<Value
 								schema={items}
 								value={one}
@@ -444,7 +384,7 @@ function Items({ items, value, onChange, root, depth, path }: Props & { items: S
 								depth={depth}
 								path={`${path}.${i}`}
 							/>
-						</ItemField>
+						</Named>
 					</div>
 					<Button
 						look="quiet"
@@ -495,11 +435,8 @@ function Several({ items, value, onChange }: Props & { items: Schema }) {
 	);
 }
 
-const starting = (schema: Schema): unknown =>
-	({ string: "", array: [], object: {}, boolean: false })[typeOf(schema)] ?? null;
-
-/** ItemField names the control of an item for those who do not see where it stands. */
-function ItemField({
+/** Named names a control for those who do not see where it stands. */
+function Named({
 	label,
 	plain,
 	error,
@@ -510,7 +447,13 @@ function ItemField({
 	error?: string;
 	children: ReactNode;
 }) {
-	if (!plain) return children;
+	if (!plain)
+		return (
+			<div data-wrong={error ? "" : undefined}>
+				{children}
+				{error && <p className="text-bad text-xs">{error}</p>}
+			</div>
+		);
 	return (
 		<Field label={<span className="sr-only">{label}</span>} error={error}>
 			{children}
@@ -528,6 +471,7 @@ function Choice({ choices, ...props }: Props & { choices: Schema[] }) {
 			choices.findIndex((one) => fits(one, value)),
 		),
 	);
+	const form = choices[chosen] ?? {};
 	const title = (one: Schema, i: number) =>
 		one.title ?? one.description?.slice(0, 60) ?? (typeOf(one) === "any" ? t("Form {n}", { n: i + 1 }) : typeOf(one));
 	return (
@@ -549,30 +493,11 @@ function Choice({ choices, ...props }: Props & { choices: Schema[] }) {
 					</option>
 				))}
 			</Select>
-			<Value {...props} schema={choices[chosen] ?? {}} value={value} />
+			<Named label={title(form, chosen)} plain={!isGroup(form, root)}>
+				<Value {...props} schema={form} value={value} />
+			</Named>
 		</div>
 	);
-}
-
-/** fits tells roughly whether a value has a form, to show the right one. */
-function fits(schema: Schema, value: unknown): boolean {
-	if (value === undefined) return false;
-	if (schema.const !== undefined) return schema.const === value;
-	if (schema.enum) return schema.enum.includes(value);
-	const type = typeOf(schema);
-	if (type === "object")
-		return (
-			typeof value === "object" &&
-			value !== null &&
-			!Array.isArray(value) &&
-			(schema.required ?? []).every((name) => name in value) &&
-			Object.entries(schema.properties ?? {}).every(
-				([name, part]) => part.const === undefined || (value as Record<string, unknown>)[name] === part.const,
-			)
-		);
-	if (type === "array") return Array.isArray(value);
-	if (type === "integer" || type === "number") return typeof value === "number";
-	return type === "any" || typeof value === type;
 }
 
 /** Others are members that the schema does not name. */
@@ -589,7 +514,7 @@ function Others({
 	const others = Object.keys(object).filter((key) => !known.includes(key));
 	const add = () => {
 		const key = name.trim();
-		if (!key || key in object) return;
+		if (!key || key === "__proto__" || Object.hasOwn(object, key)) return;
 		onChange({ ...object, [key]: blank(schema, root) ?? starting(resolve(schema, root)) });
 		setName("");
 	};
@@ -637,6 +562,15 @@ function Others({
 	);
 }
 
+/** jsonOf reads a text that may be empty, or says why it is no JSON. */
+export function jsonOf(text: string): { value?: unknown; wrong?: string } {
+	try {
+		return { value: parsed(text) };
+	} catch (error) {
+		return { wrong: t("This is not JSON yet: {why}", { why: whyNoJSON(error) }) };
+	}
+}
+
 /** notJSON is the first field below an element whose text is no JSON, so that its value is
  * an earlier one. */
 export const notJSON = (around: HTMLElement | null): HTMLElement | null =>
@@ -654,19 +588,20 @@ const KeptTexts = createContext<Kept | undefined>(undefined);
 const parsed = (text: string): unknown => (text.trim() === "" ? undefined : JSON.parse(text));
 
 /** useJSON is the text of a value that is written as JSON. wrong says why it cannot be read
- * yet: the value is an earlier one then. The text is null until somebody writes. */
+ * yet: the value is an earlier one then. */
 export function useJSON(value: unknown, onChange: (value: unknown) => void, path = "", keep?: Kept) {
 	const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
-	const [text, setText] = useState(() => keep?.read(path, shown) ?? null);
+	const [first] = useState(() => keep?.read(path, shown));
+	const { typed, type, settle } = useTyped(shown, first);
 	const wrong = useMemo(() => {
 		try {
-			parsed(text ?? "");
+			parsed(typed ?? "");
 		} catch (error) {
 			return whyNoJSON(error);
 		}
-	}, [text]);
+	}, [typed]);
 	const write = (raw: string) => {
-		setText(raw);
+		type(raw);
 		let to: unknown;
 		try {
 			to = parsed(raw);
@@ -676,7 +611,7 @@ export function useJSON(value: unknown, onChange: (value: unknown) => void, path
 		keep?.write(path, shown, undefined);
 		onChange(to);
 	};
-	return { text: text ?? shown, wrong, write, settle: () => !wrong && setText(null) };
+	return { text: typed ?? shown, wrong, write, settle: () => !wrong && settle() };
 }
 
 /** JSONText is a value that is written as JSON. */

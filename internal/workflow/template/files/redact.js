@@ -53,16 +53,29 @@ for (const [hint, find] of [
 }
 rule("keys", ["PRIVATE KEY"], /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^\0-]|-{1,2}[^\0-])*(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)?/gu);
 rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with a password
-// A value whose name says that it is secret: password = …, パスワード：…. Without a digit it
-// is rather a word, or code. In quotes it ends with them. Otherwise its signs are listed: with
-// the flag i, a range of others has k and s in it, because the Kelvin sign and the long s are
-// the same letters.
-const names = "(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)";
+// A value whose name says that it is secret: password = …, パスワード：…. In quotes it ends
+// with them. It has at most 32 words on one line then, because a quote that is never closed must
+// take no more; and no other quote of the kind, because the search would take quadratic time.
+// Otherwise its signs are listed: with the flag i, a range of others has k and s in it, because
+// the Kelvin sign and the long s are the same letters. What has neither quotes nor a digit nor a
+// sign between letters (correct-horse) is rather a word, or code.
+const names = "(?:password|passwd|passphrase|secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)";
 const secretName = new RegExp(names + "$", "iu");
-const values = `(?:"[^"\\s\\0]{4,}"|'[^'\\s\\0]{4,}'|「[^」\\s\\0]{4,}」|["'「]?[ぁ-んァ-ヶ一-龠ー]{0,10}[!#$%&*+./0-9:=?@A-Z\\\\^_\`a-z|~-]{4,})`;
-rule("keys", [], new RegExp(`(${names}["']?\\s*[=:：は]\\s*)${values}`, "giu"), (found) => /[0-9]/u.test(found));
+const quoted = (open, close, escaped) => {
+  const word = `(?:${escaped}[^${open}${close}\\s\\0])+`, space = "[ \\t\\u00a0\\u3000]";
+  return `${open}${space}*${word}(?:${space}+${word}){0,31}${space}*${close}`;
+};
+const values = `(?:${quoted('"', '"', '\\\\"|')}|${quoted("'", "'", "\\\\'|")}|${quoted("「", "」", "")}|${quoted("“", "”", "")}|["'「“]?[ぁ-んァ-ヶ一-龠ー]{0,10}[!#$%&*+./0-9:=?@A-Z\\\\^_\`a-z|~-]{4,})`;
+rule("keys", [], new RegExp(`(${names}["']?\\s*[=:：は]\\s*)${values}`, "giu"), (found, _, name) => {
+  const value = found.slice(name.length);
+  return /["'」”]$/u.test(value) ? value.length >= 6 : /[0-9]|[A-Za-z][!#$%&*+@^~-][A-Za-z]/u.test(value);
+});
 
-rule("mail", ["@", "＠"], /[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/gu, (found) => !found.startsWith("git@"));
+// A sign @ may be written as in a URL or in HTML. A part of a domain that begins with a letter
+// of Japanese may go on with others: in example.jpまで, the address ends before まで.
+const atSign = "(?:[@＠]|%40|&#64;|&#[xX]40;|&commat;)";
+const domainPart = "(?:[A-Za-z0-9À-ɏ-]+|[ぁ-んァ-ヶー一-龠々가-힣а-яё][ぁ-んァ-ヶー一-龠々가-힣а-яёA-Za-z0-9-]*)";
+rule("mail", ["@", "＠", "%40", "&#64;", "&#x40;", "&#X40;", "&commat;"], new RegExp(`[A-Za-z0-9._%+-]+${atSign}(?:${domainPart}\\.)+[A-Za-z]{2,}`, "gu"), (found) => !found.startsWith("git@"));
 
 // Digits and hyphens have wide forms in Japanese texts.
 const D = "[0-9０-９]", H = "[-‐‑–—―−ー－]", S = "[- ‐‑–—―−ー－]";
@@ -131,8 +144,8 @@ const plain = (text) => {
     text = text.replace(find, (found, first) => {
       if (found === "" || (test && !test(found, text, first))) return found;
       if (kind !== "keys" || typeof first !== "string") return "[redacted:" + kind + "]";
-      const quoted = /^["'「]/u.test(found.slice(first.length));
-      return first + (quoted ? found[first.length] : "") + "[redacted:keys]" + (quoted && /["'」]$/u.test(found) ? found[found.length - 1] : "");
+      const [before] = /^["'「“]?/u.exec(found.slice(first.length)), [behind] = /["'」”]?$/u.exec(found);
+      return first + before + "[redacted:keys]" + behind;
     });
   }
   return text;

@@ -2,20 +2,23 @@ import { ChevronLeft, ChevronRight, Copy, Link2, Play, RotateCcw, Terminal, Work
 import { useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, base, drawn, query, type S } from "@/api/client";
+import { parseExact } from "@/api/exact";
+import { hintsOf } from "@/api/tools";
 import { t, took } from "@/lang";
+import { useGo } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
-import { useWorkflows } from "@/shell/session";
-import { Button, Card, Confirm, complain, Dialog, Json, Menu, say } from "@/ui";
+import { useCommand, useWorkflows } from "@/shell/session";
+import { Button, Card, Confirm, complain, Dialog, Json, Menu, say, writeClipboard } from "@/ui";
 import Result from "@/ui/result";
 import { listQuery, readFilters } from "../calls/filters";
-import { stateOf } from "../workflows/around";
+import { newFor, stateOf } from "../workflows/around";
 import { argumentsOf, asCommand, asCurl, asMarkdown } from "./copy";
 
 type Details = S["CallDetails"];
 
 /** Failures steps to the failed call before this one, and to the one after it. */
 export function Failures({ call, back }: { call: Details; back: string }) {
-	const [, go] = useLocation();
+	const go = useGo();
 	const busy = useRef(false);
 	const ended = Date.parse(call.startedAt) + call.tookMillis;
 	const wanted = { ...listQuery({ ...readFilters(back), outcome: [] }), outcome: "error" };
@@ -60,6 +63,7 @@ export function Failures({ call, back }: { call: Details; back: string }) {
 	const before = () => void step(earlier, t("No earlier call failed."));
 	const after = () => void step(later, t("No later call failed."));
 	useKeys({ "[": before, "]": after });
+	if (call.outcome === "ok") return null; // it is none of them
 	return (
 		<span className="flex rounded-md border border-line *:-my-px">
 			<Button
@@ -107,7 +111,8 @@ export function useFullName({ server = "", tool = "", view = "" }: Details): str
 
 export function CopyAs({ call }: { call: Details }) {
 	const name = useFullName(call);
-	const copy = (text: string) => void navigator.clipboard.writeText(text).then(() => say(t("Copied")), complain);
+	const command = useCommand();
+	const copy = (text: string) => void writeClipboard(text).then(() => say(t("Copied")), complain);
 	const known = call.method === "tools/call" && name !== undefined && argumentsOf(call) !== undefined;
 	return (
 		<Menu
@@ -118,7 +123,12 @@ export function CopyAs({ call }: { call: Details }) {
 				</Button>
 			}
 			items={[
-				{ title: "genkan call", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCommand(call, name!)) },
+				{
+					title: "genkan call",
+					icon: <Terminal />,
+					disabled: !known,
+					onSelect: () => copy(asCommand(command, call, name!)),
+				},
 				{ title: "curl", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCurl(call, name!)) },
 				{
 					title: t("Link"),
@@ -143,7 +153,7 @@ export function RunAgain({ call }: { call: Details }) {
 		{ params: { path: { name: name ?? "" } } },
 		{ enabled: call.method === "tools/call" && !!call.server && !!name, retry: false },
 	);
-	const hints = tool.data?.annotations as { readOnlyHint?: boolean; destructiveHint?: boolean } | undefined;
+	const hints = hintsOf(tool.data);
 	const why =
 		call.method !== "tools/call" || !call.server
 			? t("Only calls of tools that are there can be run again.")
@@ -160,8 +170,9 @@ export function RunAgain({ call }: { call: Details }) {
 		try {
 			const { data } = await api.POST("/v1/tools/call", {
 				body: { name: name!, parameters: argumentsOf(call) },
+				parseAs: "text",
 			});
-			setResult(data);
+			setResult(parseExact(data!) as S["CallResult"]);
 		} catch (error) {
 			complain(error);
 		}
@@ -173,7 +184,7 @@ export function RunAgain({ call }: { call: Details }) {
 				busy={busy}
 				disabled={why !== undefined || !tool.data}
 				title={why}
-				onClick={() => (hints?.readOnlyHint ? void run() : ask(true))}
+				onClick={() => (hints.readOnly ? void run() : ask(true))}
 			>
 				{!busy && <RotateCcw />}
 				{t("Run again")}
@@ -182,12 +193,12 @@ export function RunAgain({ call }: { call: Details }) {
 				<Confirm
 					title={t("Run {tool} again?", { tool: call.tool! })}
 					action={t("Run again")}
-					danger={hints?.destructiveHint !== false}
+					danger={hints.destructive !== false}
 					onConfirm={() => void run()}
 					onClose={() => ask(false)}
 				>
 					<p className="mb-3">
-						{hints?.destructiveHint === false
+						{hints.destructive === false
 							? t("It changes something. It is called with the same arguments, as you:")
 							: t("It may change or delete something. It is called with the same arguments, as you:")}
 					</p>
@@ -198,7 +209,7 @@ export function RunAgain({ call }: { call: Details }) {
 			)}
 			{result && (
 				<Dialog
-					title={t("{tool} answered after {time}", { tool: call.tool!, time: took(result.executionTime) })}
+					title={t("{tool} answered after {time}", { tool: call.tool!, time: took(result.executionTime, true) })}
 					size="wide"
 					onClose={() => setResult(undefined)}
 				>
@@ -218,7 +229,13 @@ export function Replay({ call }: { call: Details }) {
 	const kept = call.bodies === "kept" && !call.request?.cut && !call.response?.cut;
 	const fitting = drawn(data).filter((workflow) => workflow.workflowType === call.method);
 	const why = kept ? undefined : t("What was sent and received is not kept whole, so it cannot be replayed.");
-	const create = () => go(`/workflows/new?call=${encodeURIComponent(call.id)}`);
+	const { id, server, tool, method } = call;
+	const create = () =>
+		go(
+			method === "tools/call" && server && tool
+				? newFor({ server, name: tool }, { call: id })
+				: `/workflows/new?${new URLSearchParams({ type: method, call: id })}`,
+		);
 	if (fitting.length === 0)
 		return (
 			<Button disabled={!kept || !data} title={why} onClick={create}>
@@ -241,7 +258,7 @@ export function Replay({ call }: { call: Details }) {
 					onSelect: () => go(`/workflows/${encodeURIComponent(workflow.id)}?call=${encodeURIComponent(call.id)}`),
 				})),
 				"line",
-				{ title: t("A new workflow"), onSelect: create },
+				{ title: t("Make a workflow from this call"), onSelect: create },
 			]}
 		/>
 	);

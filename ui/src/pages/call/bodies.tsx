@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useState } from "react";
+import { memo, type ReactNode, useMemo, useState } from "react";
 import type { S } from "@/api/client";
 import { bytes, list, number, t, tn } from "@/lang";
 import {
@@ -21,7 +21,8 @@ import { useWorkflowName } from "../calls/words";
 
 type Details = S["CallDetails"];
 
-export function Bodies({ call }: { call: Details }) {
+/** Bodies are what was sent and received. */
+export const Bodies = memo(function Bodies({ call }: { call: Details }) {
 	if (!call.request && !call.response)
 		return (
 			<Empty
@@ -41,12 +42,17 @@ export function Bodies({ call }: { call: Details }) {
 			<Body call={call} title={t("What the client got")} body={call.response} />
 		</div>
 	);
-}
+});
 
 type View = "shown" | "json" | "bytes";
 
-/** Masks says which values are masked in the record only, and which a workflow took out
- * before the client got the answer. They look alike in the text. */
+/** gotWhole tells whether it is known that no workflow changed the answer. */
+const gotWhole = ({ workflows, timing }: Details): boolean =>
+	workflows?.length ? !workflows.some((trace) => trace.changed && trace.mode !== "shadow") : timing.hooksMillis === 0;
+
+/** Masks says which values the record masks, and which a workflow took out before the client
+ * got the answer. They look alike in the text. The record also masks what a workflow has
+ * put in the place of a secret, if that looks like one. */
 function Masks({ call, text, request }: { call: Details; text: string; request?: boolean }) {
 	const workflowName = useWorkflowName();
 	const found = rulesIn(text);
@@ -75,11 +81,17 @@ function Masks({ call, text, request }: { call: Details; text: string; request?:
 										"Masked in this record only, by the rule {rules}. The client sent the real value.",
 										"Masked in this record only, by the rules {rules}. The client sent the real value.",
 									)
-								: tn(
-										inRecord.length,
-										"Masked in this record only, by the rule {rules}. The client got the real value.",
-										"Masked in this record only, by the rules {rules}. The client got the real value.",
-									)
+								: gotWhole(call)
+									? tn(
+											inRecord.length,
+											"Masked in this record only, by the rule {rules}. The client got the real value.",
+											"Masked in this record only, by the rules {rules}. The client got the real value.",
+										)
+									: tn(
+											inRecord.length,
+											"This record masks values that match the rule {rules}, also those that a workflow put in.",
+											"This record masks values that match the rules {rules}, also those that a workflow put in.",
+										)
 						}
 						values={{ rules: names(inRecord) }}
 					/>
@@ -129,13 +141,14 @@ export function Body({
 	const [view, setView] = useState<View>("shown");
 	const [size, tokens] = request ? [call.bytesIn, call.tokensIn] : [call.bytesOut, call.tokensOut];
 	const masks = useMemo(() => new Set(call.redacted), [call.redacted]);
-	const text = body ? (body.text ?? JSON.stringify(body.json)) : "";
+	const text = useMemo(() => (body ? (body.text ?? JSON.stringify(body.json)) : ""), [body]);
 	const whole_ = body && !body.cut && body.json !== undefined;
 	// The name of the tool is not among what is shown, nor counted.
 	const args = request && whole_ && view === "shown" ? argumentsOf(body.json) : undefined;
+	const notice = request ? undefined : noticeOf(body?.json);
 	const figures = `${bytes(size)} · ${t("{n} tokens", { n: number(tokens) })}`;
 	// Where no server answered, the client got the error that Genkan made.
-	const message = !request && !body && call.bytesOut === 0 && call.outcome !== "canceled" ? call.error : undefined;
+	const message = !request && !body && call.attempts === 0 && call.outcome !== "canceled" ? call.error : undefined;
 	return (
 		<Card className="min-w-0 self-start overflow-hidden">
 			<Cap className="flex-wrap gap-y-1! pt-1.5! pb-[5px]!">
@@ -182,6 +195,7 @@ export function Body({
 					/>
 				</Notice>
 			)}
+			{notice && <Notice>{t("Genkan added for the client: {notice}", { notice })}</Notice>}
 			<RecordMasks value={masks}>
 				{body && !whole_ && (
 					<>
@@ -211,6 +225,10 @@ export function Body({
 const Request = ({ json }: { json: unknown }) => <Json value={argumentsOf(json) ?? json} />;
 
 const argumentsOf = (json: unknown): unknown => (json as { arguments?: unknown } | null)?.arguments ?? undefined;
+
+/** noticeOf is what Genkan told the client beside the answer. */
+const noticeOf = (json: unknown): string | undefined =>
+	(json as { _meta?: Record<string, string> } | undefined)?._meta?.["genkan/notice"];
 
 const mostBytes = 16_384;
 

@@ -1,25 +1,51 @@
+import { memo } from "react";
 import { Link } from "wouter";
 import type { S } from "@/api/client";
 import { between, t, took } from "@/lang";
-import { Cap, Card, Chip, cx, Empty, marked, RecordMasks } from "@/ui";
-import { useWorkflowName } from "../calls/words";
+import { Cap, Card, Chip, cx, Empty, marked, RecordMasks, Rich, rulesIn } from "@/ui";
+import { outcomeWord, useWorkflowName } from "../calls/words";
 import { useStepName } from "./names";
+import { applied, type Op, valueAt } from "./patch";
 
-type Op = { op: string; path: string; from?: string; value?: unknown };
-
-/** changesOf counts the nodes that changed something or had something to say. Those of
- * workflows in shadow changed nothing. */
+/** changesOf counts the places that nodes changed. Workflows in shadow changed nothing. */
 export const changesOf = (call: S["CallDetails"]): number =>
 	(call.workflows ?? [])
 		.filter((trace) => trace.mode !== "shadow")
 		.flatMap((trace) => trace.steps)
-		.filter(worthShowing).length;
+		.reduce((sum, step) => sum + (Array.isArray(step.patch) ? step.patch.length : 0), 0);
 
-const worthShowing = (step: S["WorkflowStep"]) =>
-	(Array.isArray(step.patch) && step.patch.length > 0) || step.error || (step.console?.length ?? 0) > 0;
+/** Changed is a change of a step, with what was there before, if that is known. */
+export type Changed = { op: Op; before: unknown };
+
+/** changedBySteps is what each step of each workflow changed. What it replaced is known as long
+ * as it is in the request, or a step before has put it there. An answer is kept as it was in
+ * the end, which is what workflows in shadow saw, unless others changed it. */
+export function changedBySteps(call: S["CallDetails"]): Map<S["WorkflowStep"], Changed[]> {
+	const traces = call.workflows ?? [];
+	let document: unknown = { request: { params: call.request?.json } };
+	const answer = traces.some((trace) => trace.mode !== "shadow" && trace.changed) ? undefined : call.response?.json;
+	const put = new Map<string, unknown>();
+	const all = new Map<S["WorkflowStep"], Changed[]>();
+	for (const trace of traces) {
+		const shadow = trace.mode === "shadow";
+		let seen: unknown = shadow ? { ...(document as object), response: answer } : document;
+		const set = shadow ? new Map(put) : put;
+		for (const step of trace.steps) {
+			const lines = (Array.isArray(step.patch) ? (step.patch as Op[]) : []).map((op) => {
+				const before = op.op === "add" ? undefined : (valueAt(seen, op.path) ?? set.get(op.path));
+				seen = applied(seen, op);
+				set.set(op.path, op.op === "remove" ? undefined : op.value);
+				return { op, before };
+			});
+			all.set(step, lines);
+		}
+		if (!shadow) document = seen;
+	}
+	return all;
+}
 
 /** wouldHave says what a workflow in shadow would have done to the call. */
-function wouldHave(trace: S["WorkflowTrace"]): string {
+export function wouldHave(trace: S["WorkflowTrace"]): string {
 	if (trace.outcome === "denied") return t("It would have denied the call.");
 	if (trace.outcome === "failed") return t("It would have failed, and refused the call.");
 	if (trace.outcome === "dropped") return t("It was not run, so nobody knows what it would have done.");
@@ -34,37 +60,48 @@ function wouldHave(trace: S["WorkflowTrace"]): string {
 	return t("It would have changed the answer.");
 }
 
+/** toolFailed tells whether the tool itself answered with an error: as in the end, unless a
+ * node changed that. */
+function toolFailed(call: S["CallDetails"]): boolean {
+	const changed = (call.workflows ?? [])
+		.filter((trace) => trace.mode !== "shadow")
+		.flatMap((trace) => trace.steps.flatMap((step) => (Array.isArray(step.patch) ? (step.patch as Op[]) : [])))
+		.find((op) => op.path === "/response/isError");
+	return changed ? changed.value !== true : call.outcome === "tool_error";
+}
+
 /** Changes shows what each node of each workflow did to the call and to its answer. */
-export function Changes({ call }: { call: S["CallDetails"] }) {
+export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] }) {
 	const workflowName = useWorkflowName();
 	const stepName = useStepName(call);
 	if (!call.workflows?.length)
 		return (
-			<Empty title={t("No workflow ran around this call.")}>
-				{t("Or it was too long ago: what nodes did is known of the last calls since Genkan started.")}
+			<Empty title={t("There is no record of a workflow around this call.")}>
+				{t("None ran, or the record was not kept: Genkan keeps those of the last calls since it started.")}
 			</Empty>
 		);
-	// What is replaced is known as long as it is in the request, or a node before has put it
-	// there. An answer is kept as it was in the end, which is what workflows in shadow saw,
-	// unless others changed it.
-	let document: unknown = { request: { params: call.request?.json } };
-	const answer = call.workflows.some((trace) => trace.mode !== "shadow" && trace.changed)
-		? undefined
-		: call.response?.json;
-	const put = new Map<string, unknown>();
+	const changed = changedBySteps(call);
+	const masks = new Set([call, ...call.workflows].flatMap((one) => one.redacted ?? []));
+	const [masked] = rulesIn(JSON.stringify(call.workflows)).filter((rule) => masks.has(rule));
 	return (
-		<RecordMasks value={new Set(call.redacted)}>
+		<RecordMasks value={masks}>
 			<div className="flex flex-col gap-3">
+				{masked && (
+					<p className="text-muted text-sm">
+						<Rich
+							text={t("Marks like {mark} are of this record. No workflow made them.")}
+							values={{ mark: marked(`[redacted:${masked}]`) }}
+						/>
+					</p>
+				)}
 				{call.workflows.map((trace) => {
 					const shadow = trace.mode === "shadow";
-					let seen: unknown = shadow ? { ...(document as object), response: answer } : document;
-					const set = shadow ? new Map(put) : put;
 					return (
 						<Card key={`${trace.workflow} ${trace.startedAt}`} className="overflow-hidden">
 							<Cap>
 								<span className="flex items-center gap-2">
 									<Link
-										href={`/workflows/${encodeURIComponent(trace.workflow)}?call=${encodeURIComponent(call.id)}`}
+										href={`/workflows/${encodeURIComponent(trace.workflow)}?run=${encodeURIComponent(call.id)}`}
 										className="font-medium text-text hover:underline"
 									>
 										{workflowName(trace.workflow)}
@@ -74,8 +111,8 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 									{trace.detached && <Chip>{t("beside the call")}</Chip>}
 								</span>
 								<span className="tabular">
-									{!shadow && `${word(trace.outcome)} · `}
-									{took(trace.tookMillis)}
+									{!shadow && (trace.outcome !== "ok" || call.outcome === "ok") && `${word(trace.outcome)} · `}
+									{took(trace.tookMillis, true)}
 								</span>
 							</Cap>
 							{shadow && (
@@ -89,14 +126,8 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 							)}
 							<ol>
 								{trace.steps.map((step, i) => {
-									const patch = Array.isArray(step.patch) ? (step.patch as Op[]) : [];
-									const lines = patch.map((op) => {
-										const before = op.op === "add" ? undefined : (valueAt(seen, op.path) ?? set.get(op.path));
-										seen = applied(seen, op);
-										if (!shadow) document = seen;
-										set.set(op.path, op.op === "remove" ? undefined : op.value);
-										return { op, before };
-									});
+									const lines = changed.get(step) ?? [];
+									const refused = step.type === "mcp-call" && step.status === "ok" && toolFailed(call);
 									return (
 										// biome-ignore lint/suspicious/noArrayIndexKey: steps stay in their order
 										<li key={i} className="border-line border-b px-4 py-2.5 last:border-0">
@@ -107,42 +138,19 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 												<span
 													className={cx(
 														"text-xs",
-														shadow || ["ok", "skipped"].includes(step.status) ? "text-faint" : "text-bad",
+														!refused && (shadow || ["ok", "skipped"].includes(step.status)) ? "text-faint" : "text-bad",
 													)}
 												>
-													{shadow && step.status === "denied" ? t("would have denied") : word(step.status)}
+													{refused
+														? outcomeWord("tool_error")
+														: shadow && step.status === "denied"
+															? t("would have denied")
+															: word(step.status)}
 													{step.handle && step.handle !== "out" && ` → ${step.handle}`}
 												</span>
-												<span className="num ml-auto text-muted text-xs">{took(step.runMillis)}</span>
+												<span className="num ml-auto text-muted text-xs">{took(step.runMillis, true)}</span>
 											</div>
-											{lines.length > 0 && (
-												<div
-													className={cx(
-														"mt-2 overflow-hidden rounded-md border border-line font-mono text-xs",
-														shadow && "border-line-strong border-dashed",
-													)}
-												>
-													{lines.map(({ op, before }, j) => (
-														// biome-ignore lint/suspicious/noArrayIndexKey: changes stay in their order
-														<div key={j} className="border-line not-first:border-t">
-															<div className="flex gap-3 bg-sunken px-3 py-1 text-muted">
-																<span className="min-w-0 break-all">{op.path}</span>
-																{shadow && <span className="ml-auto shrink-0 font-sans">{t("not carried out")}</span>}
-															</div>
-															{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
-															{before === undefined && op.op !== "add" && (
-																<div className="px-3 py-0.5 font-sans text-faint">
-																	{t("What was there before is not kept.")}
-																</div>
-															)}
-															{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
-															{op.op === "remove" && before === undefined && (
-																<Line sign="-" value={t("removed")} pale={shadow} />
-															)}
-														</div>
-													))}
-												</div>
-											)}
+											{lines.length > 0 && <ChangedFields lines={lines} shadow={shadow} className="mt-2" />}
 											{step.console?.map((line, j) => (
 												// biome-ignore lint/suspicious/noArrayIndexKey: lines stay in their order
 												<div key={j} className="mt-1 font-mono text-muted text-xs break-words whitespace-pre-wrap">
@@ -164,6 +172,44 @@ export function Changes({ call }: { call: S["CallDetails"] }) {
 				})}
 			</div>
 		</RecordMasks>
+	);
+});
+
+/** ChangedFields shows what a step changed, field by field. */
+export function ChangedFields({
+	lines,
+	shadow,
+	className,
+}: {
+	lines: Changed[];
+	/** Nothing of it was carried out. */
+	shadow: boolean;
+	className?: string;
+}) {
+	return (
+		<div
+			className={cx(
+				"overflow-hidden rounded-md border border-line font-mono text-xs",
+				shadow && "border-line-strong border-dashed",
+				className,
+			)}
+		>
+			{lines.map(({ op, before }, i) => (
+				// biome-ignore lint/suspicious/noArrayIndexKey: changes stay in their order
+				<div key={i} className="border-line not-first:border-t">
+					<div className="flex gap-3 bg-sunken px-3 py-1 text-muted">
+						<span className="min-w-0 break-all">{op.path}</span>
+						{shadow && <span className="ml-auto shrink-0 font-sans">{t("not carried out")}</span>}
+					</div>
+					{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
+					{before === undefined && op.op !== "add" && (
+						<div className="px-3 py-0.5 font-sans text-faint">{t("What was there before is not recorded.")}</div>
+					)}
+					{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
+					{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} pale={shadow} />}
+				</div>
+			))}
+		</div>
 	);
 }
 
@@ -190,44 +236,4 @@ function Line({ sign, value, pale }: { sign: "+" | "-"; value: unknown; pale: bo
 			<span className="min-w-0 break-words whitespace-pre-wrap">{marked((text ?? "").slice(0, 20_000))}</span>
 		</div>
 	);
-}
-
-const keysOf = (path: string) =>
-	path
-		.split("/")
-		.slice(1)
-		.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
-
-function valueAt(document: unknown, path: string): unknown {
-	let value = document;
-	for (const key of keysOf(path)) {
-		if (typeof value !== "object" || value === null) return undefined;
-		value = (value as Record<string, unknown>)[key];
-	}
-	return value;
-}
-
-/** applied is a document after one operation of a JSON Patch. What it does not know, it
- * leaves. */
-function applied(document: unknown, { op, path, value }: Op): unknown {
-	const change = (node: unknown, keys: string[]): unknown => {
-		const [key, ...rest] = keys;
-		if (key === undefined) return value;
-		if (typeof node !== "object" || node === null) return node;
-		if (Array.isArray(node)) {
-			const copy = [...node];
-			const at = key === "-" ? copy.length : Number(key);
-			if (rest.length > 0) copy[at] = change(copy[at], rest);
-			else if (op === "add") copy.splice(at, 0, value);
-			else if (op === "remove") copy.splice(at, 1);
-			else copy[at] = value;
-			return copy;
-		}
-		const copy: Record<string, unknown> = { ...node };
-		if (rest.length > 0) copy[key] = change(copy[key], rest);
-		else if (op === "remove") delete copy[key];
-		else copy[key] = value;
-		return copy;
-	};
-	return change(document, keysOf(path));
 }

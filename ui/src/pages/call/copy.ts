@@ -1,5 +1,5 @@
 import { root, type S } from "@/api/client";
-import { shellWord } from "@/ui/shell";
+import { shellLine, shellWord } from "@/ui/shell";
 import { clientName } from "../calls/words";
 
 type Details = S["CallDetails"];
@@ -10,9 +10,9 @@ export function argumentsOf(call: Details): unknown {
 	return params && (params.arguments ?? {});
 }
 
-/** asCommand is the call as a command of genkan. */
-export const asCommand = (call: Details, tool: string): string =>
-	`genkan call ${shellWord(tool)} ${shellWord(JSON.stringify(argumentsOf(call) ?? {}))}`;
+/** asCommand is the call as a command of genkan, which command starts. */
+export const asCommand = (command: string[], call: Details, tool: string): string =>
+	shellLine([...command, "call", tool, JSON.stringify(argumentsOf(call) ?? {})]);
 
 /** asCurl is the call as a request to the REST API. */
 export const asCurl = (call: Details, tool: string): string =>

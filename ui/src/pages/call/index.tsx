@@ -1,19 +1,32 @@
+import { useQuery } from "@tanstack/react-query";
 import { CornerDownRight } from "lucide-react";
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Link, useLocation, useSearch } from "wouter";
-import { query, type S } from "@/api/client";
+import { api, query, type S } from "@/api/client";
 import { useEvents } from "@/api/events";
+import { parseExact } from "@/api/exact";
 import { between, clock, list, number, t, took, whole } from "@/lang";
 import { term } from "@/lang/terms";
+import { useGo } from "@/shell/address";
+import { useKeys } from "@/shell/keys";
 import { useApprovals } from "@/shell/session";
 import { Cap, Card, Chip, CopyButton, Dot, Json, LinkButton, Loaded, Page, Rich, Spinner, Tabs } from "@/ui";
-import { Find } from "@/ui/find";
+import { Find, Sought } from "@/ui/find";
 import { Approval } from "../calls/approvals";
 import { CancelCall } from "../calls/cancel";
-import { clientName, Outcome, outcomeTone, outcomeWord, Ticking, toolName, useWorkflowName } from "../calls/words";
+import {
+	clientName,
+	Outcome,
+	outcomeTone,
+	outcomeWord,
+	Progress,
+	Ticking,
+	toolName,
+	useWorkflowName,
+} from "../calls/words";
 import { CopyAs, Failures, Replay, RunAgain } from "./actions";
 import { Bodies, Body } from "./bodies";
-import { Changes, changesOf } from "./changes";
+import { Changes, changesOf, wouldHave } from "./changes";
 import { called, Waterfall } from "./waterfall";
 
 type Details = S["CallDetails"];
@@ -21,12 +34,17 @@ type Tab = "bodies" | "changes" | "raw";
 
 /** Call is one call: what was sent and received, and where its time went. */
 export default function Call({ params }: { params: { id: string } }) {
-	const call = query.useQuery(
-		"get",
-		"/v1/calls/{id}",
-		{ params: { path: { id: params.id } } },
-		{ staleTime: 60_000, refetchInterval: ({ state }) => state.data?.outcome === "running" && 5000 },
-	);
+	const call = useQuery({
+		queryKey: ["get", "/v1/calls/{id}", params.id],
+		queryFn: async ({ signal }) => {
+			const path = { id: params.id };
+			const { data } = await api.GET("/v1/calls/{id}", { params: { path }, parseAs: "text", signal });
+			return parseExact(data!) as Details;
+		},
+		staleTime: 60_000,
+		refetchInterval: ({ state }) => state.data?.outcome === "running" && 5000,
+		structuralSharing: false, // it would copy what parseExact keeps
+	});
 	useEvents(({ name, data }) => {
 		if (name === "call.ended" && (data as { id: string }).id === params.id) void call.refetch();
 	});
@@ -34,6 +52,9 @@ export default function Call({ params }: { params: { id: string } }) {
 	search.delete("tab");
 	const back = search.toString() && `?${search}`;
 	const crumb = { title: t("Calls"), href: `/calls${back}` };
+	const go = useGo();
+	const toList = () => go(crumb.href);
+	useKeys({ Escape: toList });
 	if (call.data?.outcome === "running") return <Running call={call.data} crumb={crumb} />;
 	if (call.data) return <Shown key={call.data.id} call={call.data} crumb={crumb} back={back} />;
 	return (
@@ -81,6 +102,7 @@ function Running({ call, crumb }: { call: Details; crumb: { title: string; href:
 				{between()}
 				<span className="tabular text-muted">
 					<Ticking since={started.getTime()} />
+					<Progress id={call.id} className="ml-2" />
 				</span>
 			</p>
 			{waiting ? (
@@ -97,6 +119,7 @@ function Shown({ call, crumb, back }: { call: Details; crumb: { title: string; h
 	const search = new URLSearchParams(useSearch());
 	const tab = (search.get("tab") ?? "bodies") as Tab;
 	const body = useRef<HTMLDivElement>(null);
+	const [sought, seek] = useState("");
 	const name = `${call.server ? `${call.server} / ` : ""}${toolName(call)}`;
 	const choose = (to: Tab) => {
 		if (to === "bodies") search.delete("tab");
@@ -123,6 +146,7 @@ function Shown({ call, crumb, back }: { call: Details; crumb: { title: string; h
 			}
 		>
 			<Sentence call={call} />
+			<WhyFailed call={call} />
 			<Waterfall call={call} />
 			<Children call={call} back={back} />
 			<div className="mt-5 mb-4 flex flex-wrap items-end justify-between gap-x-4 gap-y-2 border-line border-b">
@@ -133,29 +157,40 @@ function Shown({ call, crumb, back }: { call: Details; crumb: { title: string; h
 					onChange={choose}
 					tabs={[
 						{ id: "bodies", title: t("Request and answer") },
-						{ id: "changes", title: t("Changes per node"), count: changesOf(call) },
+						{ id: "changes", title: t("Changes per node"), count: changesOf(call) || undefined },
 						{ id: "raw", title: t("Raw") },
 					]}
 				/>
 				<div className="pb-1.5">
-					<Find within={body} again={tab} />
+					<Find within={body} again={tab} onSeek={seek} />
 				</div>
 			</div>
 			<div ref={body}>
-				{tab === "bodies" && <Bodies call={call} />}
-				{tab === "changes" && <Changes call={call} />}
-				{tab === "raw" && (
-					<Card>
-						<Cap>
-							<span>{t("As the API tells it")}</span>
-							<CopyButton text={() => JSON.stringify(call, null, 2)} />
-						</Cap>
-						<Json value={call} />
-					</Card>
-				)}
+				<Sought value={sought}>
+					{tab === "bodies" && <Bodies call={call} />}
+					{tab === "changes" && <Changes call={call} />}
+					{tab === "raw" && (
+						<Card>
+							<Cap>
+								<span>{t("As the API tells it")}</span>
+								<CopyButton text={() => JSON.stringify(call, null, 2)} />
+							</Cap>
+							<Json value={call} />
+						</Card>
+					)}
+				</Sought>
 			</div>
 		</Page>
 	);
+}
+
+/** WhyFailed says what the error of a call leaves out: why a step of a workflow failed. */
+function WhyFailed({ call }: { call: Details }) {
+	const why = (call.workflows ?? [])
+		.filter(({ mode, outcome }) => mode !== "shadow" && (outcome === "failed" || outcome === "passed"))
+		.flatMap(({ steps }) => steps)
+		.find(({ error }) => error)?.error;
+	return why && !call.error?.includes(why) && <p className="-mt-2 mb-4 whitespace-pre-wrap text-bad">{why}</p>;
 }
 
 /** Sentence says what happened. */
@@ -163,10 +198,10 @@ function Sentence({ call }: { call: Details }) {
 	const { timing } = call;
 	const workflowName = useWorkflowName();
 	const parts = [
-		timing.queueMillis >= 0.1 && t("queue {time}", { time: took(timing.queueMillis) }),
-		timing.hooksMillis > 0 && t("workflows {time}", { time: took(timing.hooksMillis) }),
-		timing.askedMillis > 0 && t("questions to you {time}", { time: took(timing.askedMillis) }),
-		called(call) ? t("server {time}", { time: took(timing.serverMillis) }) : t("server not called"),
+		timing.queueMillis >= 0.1 && t("queue {time}", { time: took(timing.queueMillis, true) }),
+		timing.hooksMillis > 0 && t("workflows {time}", { time: took(timing.hooksMillis, true) }),
+		timing.askedMillis > 0 && t("waited for a person {time}", { time: took(timing.askedMillis, true) }),
+		called(call) ? t("server {time}", { time: took(timing.serverMillis, true) }) : t("server not called"),
 		call.attempts > 1 && t("{n} attempts", { n: call.attempts }),
 	].filter(Boolean);
 	const denier = call.workflows?.find((trace) => trace.outcome === "denied" && trace.mode !== "shadow");
@@ -190,7 +225,7 @@ function Sentence({ call }: { call: Details }) {
 				{clock(call.startedAt)}
 			</time>
 		),
-		took: <b className="font-semibold">{took(call.tookMillis)}</b>,
+		took: <b className="font-semibold">{took(call.tookMillis, true)}</b>,
 		parts: list(parts as string[]),
 		workflow: denier && (
 			<Link href={`/workflows/${encodeURIComponent(denier.workflow)}`} className="font-semibold hover:underline">
@@ -206,24 +241,19 @@ function Sentence({ call }: { call: Details }) {
 		),
 		n: number(call.tokensOut),
 		saved: number(call.tokensSaved ?? 0),
-		rules: call.redacted.map((rule, i) => (
-			<span key={rule}>
-				{i > 0 && list(["", ""])}
-				<code>{rule}</code>
-			</span>
-		)),
 	};
 	const texts = [
 		call.outcome === "ok"
 			? t("{client} called {tool} at {time}: {took} ({parts}).")
 			: denier
 				? t("{client} called {tool} at {time}. The workflow {workflow} denied it after {took} ({parts}).")
-				: t("{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}."),
+				: call.outcome === "canceled"
+					? t("{client} called {tool} at {time}. It was canceled after {took} ({parts}).")
+					: t("{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}."),
 		call.through && t("It came through {through}."),
 		call.parent && t("The call {parent} made it."),
 		(call.outcome === "ok" || call.tokensOut > 0) && t("The answer cost {n} tokens."),
 		call.tokensSaved && t("An outline saved {saved} tokens."),
-		call.redacted.length > 0 && t("This record masks what {rules} found; the call itself had the real values."),
 	].filter(Boolean) as string[];
 	return (
 		<div className="mb-4 max-w-[860px] text-[15px] leading-6">
@@ -233,6 +263,15 @@ function Sentence({ call }: { call: Details }) {
 					<Rich text={text} values={values} />
 				</span>
 			))}
+			{call.workflows
+				?.filter((trace) => trace.mode === "shadow" && (trace.changed || ["denied", "failed"].includes(trace.outcome)))
+				.map((trace) => (
+					<p key={`${trace.workflow} ${trace.startedAt}`} className="mt-1 text-muted">
+						{t("The workflow {name} is in shadow mode.", { name: workflowName(trace.workflow) })}
+						{between()}
+						{wouldHave(trace)}
+					</p>
+				))}
 			{call.error && <p className="mt-1 break-words whitespace-pre-wrap text-bad">{call.error}</p>}
 		</div>
 	);
@@ -242,9 +281,9 @@ function Sentence({ call }: { call: Details }) {
 function Children({ call, back }: { call: Details; back: string }) {
 	const ended = new Date(Date.parse(call.startedAt) + call.tookMillis + 1).toISOString();
 	const { data } = query.useQuery("get", "/v1/calls", {
-		params: { query: { since: call.startedAt, until: ended, limit: 500 } },
+		params: { query: { parent: call.id, since: call.startedAt, until: ended, limit: 500 } },
 	});
-	const made = data?.calls.filter((one) => one.parent === call.id).reverse() ?? [];
+	const made = data?.calls.toReversed() ?? [];
 	if (made.length === 0) return null;
 	return (
 		<Card className="mt-3 overflow-hidden">
@@ -266,7 +305,7 @@ function Children({ call, back }: { call: Details; back: string }) {
 								<span className="font-medium">{toolName(one)}</span>
 							</span>
 							<code className="line min-w-0 flex-1 text-muted text-xs">{one.error || one.arguments}</code>
-							<span className="num text-sm">{took(one.tookMillis)}</span>
+							<span className="num text-sm">{took(one.tookMillis, true)}</span>
 						</Link>
 					</li>
 				))}

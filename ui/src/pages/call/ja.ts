@@ -1,9 +1,9 @@
 export default {
 	"failed calls": "失敗した呼び出し",
 	"The whole request: {figures}": "リクエスト全体：{figures}",
-	"No workflow ran around this call.": "この呼び出しでは、ワークフローは実行されていません。",
-	"Or it was too long ago: what nodes did is known of the last calls since Genkan started.":
-		"記録が残っていない可能性もあります。ノードごとの記録は、Genkan の起動後の最近の呼び出しだけに残ります。",
+	"There is no record of a workflow around this call.": "この呼び出しには、ワークフローの記録がありません。",
+	"None ran, or the record was not kept: Genkan keeps those of the last calls since it started.":
+		"実行されていないか、記録が残っていません。ノードごとの記録は、Genkan の起動後の最近の呼び出しだけに残ります。",
 	"version {n}": "バージョン {n}",
 	"It would have denied the call.": "実際に動いていれば、呼び出しを拒否していました。",
 	"It would have failed, and refused the call.": "実際に動いていれば、失敗して呼び出しを拒否していました。",
@@ -15,10 +15,10 @@ export default {
 	"Nothing was changed.": "何も変更していません。",
 	"The workflow is in shadow mode: it only watches.": "ワークフローはシャドーで、記録だけを行います。",
 	"would have denied": "拒否していたところ",
-	"not carried out": "実行していません",
+	"not carried out": "適用していません",
 	"beside the call": "呼び出しと並行",
 	removed: "削除",
-	"What was there before is not kept.": "変更前の内容は残っていません。",
+	"What was there before is not recorded.": "変更前の内容は記録していません。",
 	"line {n}": "{n} 行目",
 	"Parts of the call": "呼び出しの内容",
 	"Request and answer": "リクエストと応答",
@@ -28,7 +28,7 @@ export default {
 	"All calls of this tool": "このツールの呼び出しをすべて表示",
 	"queue {time}": "待機 {time}",
 	"workflows {time}": "ワークフロー {time}",
-	"questions to you {time}": "人への確認 {time}",
+	"waited for a person {time}": "人への確認 {time}",
 	"server {time}": "サーバー {time}",
 	"server not called": "サーバーは呼び出していません",
 	"{n} attempts": "試行 {n} 回",
@@ -36,6 +36,9 @@ export default {
 		"{client} が {time} に {tool} を呼び出しました。所要時間：{took}（{parts}）。",
 	"{client} called {tool} at {time}. The workflow {workflow} denied it after {took} ({parts}).":
 		"{client} が {time} に {tool} を呼び出し、ワークフロー「{workflow}」が拒否しました。所要時間：{took}（{parts}）。",
+	"{client} called {tool} at {time}. It was canceled after {took} ({parts}).":
+		"{client} が {time} に {tool} を呼び出し、キャンセルされました。所要時間：{took}（{parts}）。",
+	"The workflow {name} is in shadow mode.": "ワークフロー「{name}」はシャドーで動いています。",
 	"{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}.":
 		"{client} が {time} に {tool} を呼び出し、失敗しました（{outcome}）。所要時間：{took}（{parts}）。",
 	"{client} called {tool} at {time}. The call has not ended yet; this page shows it when it has.":
@@ -44,14 +47,16 @@ export default {
 	"The call {parent} made it.": "呼び出し {parent} の中で行われました。",
 	"The answer cost {n} tokens.": "応答は {n} トークンです。",
 	"An outline saved {saved} tokens.": "要約により {saved} トークンを節約しました。",
-	"This record masks what {rules} found; the call itself had the real values.":
-		"{rules} に当たる値は、この記録の中だけで伏せています。実際の呼び出しには本来の値が使われました。",
+	"This record masks values that match the rules {rules}, also those that a workflow put in.":
+		"ルール {rules} に当たる部分は、この記録で伏せています。ワークフローがすでに置き換えた部分も含みます。",
+	"Marks like {mark} are of this record. No workflow made them.":
+		"{mark} のような印はこの記録が伏せた部分で、ワークフローによるものではありません。",
 	"Masked in this record only, by the rules {rules}. The client sent the real value.":
-		"ルール {rules} により、この記録の中だけで伏せています。クライアントは本来の値を送りました。",
+		"ルール {rules} に当たる値は、この記録の中だけで伏せています。クライアントは本来の値を送りました。",
 	"Masked in this record only, by the rules {rules}. The client got the real value.":
-		"ルール {rules} により、この記録の中だけで伏せています。クライアントは本来の値を受け取りました。",
+		"ルール {rules} に当たる値は、この記録の中だけで伏せています。クライアントは本来の値を受け取りました。",
 	"Taken out by the workflows {names}. The client did not get it.":
-		"色付きの部分は「{names}」が伏せました。元の値はクライアントに渡っていません。",
+		"黄色の部分は「{names}」が伏せました。元の値はクライアントに渡っていません。",
 	"The answer was large, so the client got this outline of it. All of it is stored; {tool} reads its parts.":
 		"応答が大きいため、クライアントはこの概要を受け取りました。全体は保存してあり、{tool} で一部ずつ読めます。",
 	"No earlier call failed.": "これより前に失敗した呼び出しはありません。",
@@ -78,7 +83,6 @@ export default {
 		"送受信した内容の全体が記録されていないため、ワークフローで試せません。",
 	"Replay through a draft": "ワークフローで試す",
 	"Make a workflow from this call": "この呼び出しからワークフローを作成",
-	"A new workflow": "新しいワークフロー",
 	"Calls that it made": "この呼び出しから行われた呼び出し",
 	"What was sent and received is not here.": "送受信した内容の記録がありません。",
 	"What the client sent": "クライアントの送信内容",
@@ -87,11 +91,12 @@ export default {
 	Rendered: "整形",
 	Bytes: "バイト列",
 	"Nothing is kept.": "記録がありません。",
+	"Genkan added for the client: {notice}": "Genkan がクライアントに添えたお知らせ：{notice}",
 	"Only the beginning is kept, because it is large.": "サイズが大きいため、先頭の部分だけを記録しています。",
 	"Where the time went": "時間の内訳",
 	workflows: "ワークフロー",
 	queue: "待機",
-	"questions to you": "人への確認",
+	"waited for a person": "人への確認",
 	"wait for a person": "承認待ち",
 	"not called": "呼び出しなし",
 	skipped: "スキップ",

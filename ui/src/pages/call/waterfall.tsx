@@ -24,13 +24,13 @@ export function Waterfall({ call }: { call: S["CallDetails"] }) {
 		<Card>
 			<Cap>
 				<span>{t("Where the time went")}</span>
-				<span className="tabular">{took(call.tookMillis)}</span>
+				<span className="tabular">{took(call.tookMillis, true)}</span>
 			</Cap>
 			<ol className="flex flex-col gap-1 px-4 py-3">
 				{bars.map((bar) => (
 					<li
 						key={bar.key}
-						className="grid grid-cols-[112px_minmax(0,1fr)_56px] sm:grid-cols-[190px_minmax(0,1fr)_72px] lg:grid-cols-[280px_minmax(0,1fr)_72px] items-center gap-3"
+						className="grid grid-cols-[112px_minmax(0,1fr)_56px] sm:grid-cols-[190px_minmax(0,1fr)_72px] lg:grid-cols-[minmax(280px,2fr)_minmax(0,3fr)_72px] items-center gap-3"
 					>
 						<span className={cx("line", bar.bad ? "text-bad" : "text-muted")}>{bar.title}</span>
 						<span aria-hidden className="relative h-5 overflow-hidden rounded-sm bg-sunken">
@@ -47,9 +47,7 @@ export function Waterfall({ call }: { call: S["CallDetails"] }) {
 								/>
 							)}
 						</span>
-						<span className={cx("num text-xs", bar.note && "text-muted")}>
-							{bar.note ?? took(bar.length, total < 100)}
-						</span>
+						<span className={cx("num text-xs", bar.note && "text-muted")}>{bar.note ?? took(bar.length, true)}</span>
 					</li>
 				))}
 			</ol>
@@ -72,7 +70,9 @@ function barsOf(
 		at += bar.length;
 	};
 	// What ran beside the call took none of its time.
-	const traces = (call.workflows ?? []).filter((trace) => !trace.detached && trace.mode !== "shadow");
+	const traces = (call.workflows ?? [])
+		.filter((trace) => !trace.detached && trace.mode !== "shadow")
+		.sort((a, b) => (a.startedAt < b.startedAt ? -1 : 1)); // they come in the order in which they ended
 	// The wait for people has one bar each: that of the node that asked, or of the server.
 	let asked = timing.askedMillis;
 	const steps = (trace: S["WorkflowTrace"], after: boolean) => {
@@ -86,7 +86,7 @@ function barsOf(
 				key: `${trace.workflow} ${i}`,
 				title: (
 					<Link
-						href={`/workflows/${encodeURIComponent(trace.workflow)}?call=${encodeURIComponent(call.id)}`}
+						href={`/workflows/${encodeURIComponent(trace.workflow)}?run=${encodeURIComponent(call.id)}`}
 						className="hover:text-text hover:underline"
 						title={`${trace.workflow} v${trace.version} / ${step.node}: ${word(step.status)}`}
 					>
@@ -105,7 +105,7 @@ function barsOf(
 	if (traces.length === 0 && timing.hooksMillis > 0)
 		add({ key: "hooks", title: t("workflows"), length: timing.hooksMillis, kind: "hook" });
 	add({ key: "queue", title: t("queue"), length: timing.queueMillis, kind: "queue" });
-	if (asked >= 1) add({ key: "asked", title: t("questions to you"), length: asked, kind: "queue" });
+	if (asked >= 1) add({ key: "asked", title: t("waited for a person"), length: asked, kind: "queue" });
 	add({
 		key: "server",
 		title: call.server || t("server"),

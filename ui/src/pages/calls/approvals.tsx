@@ -3,7 +3,7 @@ import { query, refresh, type S } from "@/api/client";
 import { useConnected } from "@/api/events";
 import { between, t } from "@/lang";
 import { useApprovals } from "@/shell/session";
-import { Button, Card, complain, Dot, JsonText, Rich, say } from "@/ui";
+import { Button, Card, complain, Dot, Input, indented, JsonText, Rich, say, seen } from "@/ui";
 import { clientName, toolName, useWorkflowName } from "./words";
 
 /** Approvals are the calls that wait for a person, with what they would do. */
@@ -35,6 +35,7 @@ export function Approval({ approval }: { approval: S["Approval"] }) {
 	// One decision is enough: a second click says nothing new.
 	const [decided, setDecided] = useState(false);
 	const once = useRef(false);
+	const [reason, setReason] = useState("");
 	useEffect(() => {
 		const count = () => {
 			const seconds = Math.max(0, Math.round((Date.parse(approval.expiresAt) - Date.now()) / 1000));
@@ -44,13 +45,16 @@ export function Approval({ approval }: { approval: S["Approval"] }) {
 		const timer = setInterval(count, 1000);
 		return () => clearInterval(timer);
 	}, [approval.expiresAt]);
-	const tool = approval.server ? `${approval.server} / ${toolName(approval)}` : toolName(approval);
+	const tool = seen(approval.server ? `${approval.server} / ${toolName(approval)}` : toolName(approval));
 	const say_ = async (decision: "approve" | "deny") => {
 		if (once.current) return;
 		once.current = true;
 		setDecided(true);
 		try {
-			await decide.mutateAsync({ params: { path: { id: approval.id } }, body: { decision } });
+			await decide.mutateAsync({
+				params: { path: { id: approval.id } },
+				body: { decision, reason: (decision === "deny" && reason.trim()) || undefined },
+			});
 			say(decision === "approve" ? t("{tool} is allowed.", { tool }) : t("{tool} is denied.", { tool }));
 		} catch (error) {
 			complain(error);
@@ -69,7 +73,7 @@ export function Approval({ approval }: { approval: S["Approval"] }) {
 						values={{ client: <b>{clientName(approval)}</b>, tool: <b>{tool}</b> }}
 					/>
 					{between()}
-					{approval.message && <span className="text-muted">{approval.message}</span>}
+					{approval.message && <span className="text-muted">{seen(approval.message)}</span>}
 					{between()}
 					<span className="text-muted">
 						{t("Asked by the workflow {name}.", { name: workflowName(approval.workflow) })}
@@ -78,28 +82,50 @@ export function Approval({ approval }: { approval: S["Approval"] }) {
 				<span className="tabular text-muted text-xs" title={t("Then it is denied.")}>
 					{t("{time} left", { time: left })}
 				</span>
-				{approval.inClient ? (
-					<span className="text-muted">{t("Its client asks; answer there.")}</span>
-				) : (
-					<>
-						<Button size="small" disabled={decided} onClick={() => void say_("deny")}>
-							{t("Deny")}
-						</Button>
-						<Button size="small" look="primary" disabled={decided} onClick={() => void say_("approve")}>
-							{t("Allow")}
-						</Button>
-					</>
-				)}
+				{approval.left && <span className="text-muted">{t("Its caller has disconnected.")}</span>}
+				{approval.inClient && <span className="text-muted">{t("Its client asks its person, too.")}</span>}
+				<Input
+					className="max-w-52"
+					aria-label={t("Why not? The agent reads it.")}
+					placeholder={t("Why not? The agent reads it.")}
+					maxLength={300}
+					value={reason}
+					onChange={(event) => setReason(event.target.value)}
+				/>
+				<Button size="small" disabled={decided} onClick={() => void say_("deny")}>
+					{t("Deny")}
+				</Button>
+				<Button size="small" look="primary" disabled={decided} onClick={() => void say_("approve")}>
+					{t("Allow")}
+				</Button>
 			</div>
-			<JsonText text={pretty(approval.arguments)} className="max-h-60!" />
+			<Arguments approval={approval} />
 		</Card>
 	);
 }
 
-function pretty(text: string): string {
-	try {
-		return JSON.stringify(JSON.parse(text), null, 2);
-	} catch {
-		return text; // it is cut
-	}
+/** Arguments are those of a call that waits. It says what is missing, and shows all of it
+ * on request. */
+function Arguments({ approval }: { approval: S["Approval"] }) {
+	const whole = query.useMutation("get", "/v1/approvals/{id}", { onError: complain });
+	const showAll = () => whole.mutate({ params: { path: { id: approval.id } } });
+	const shown = whole.data ?? approval;
+	return (
+		<>
+			{!!shown.notShown && (
+				<p className="flex flex-wrap items-center gap-3 bg-bad-soft px-4 py-2 font-semibold text-bad">
+					{t("{n} bytes of the arguments are not shown here.", { n: shown.notShown })}
+					<Button size="small" disabled={whole.isPending} onClick={showAll}>
+						{t("Show all of them")}
+					</Button>
+				</p>
+			)}
+			{shown.masked && (
+				<p className="bg-bad-soft px-4 py-2 font-semibold text-bad">
+					{t("Parts of the arguments are hidden, because Genkan keeps them secret.")}
+				</p>
+			)}
+			<JsonText text={indented(shown.arguments)} className={whole.data ? "" : "max-h-60!"} />
+		</>
+	);
 }

@@ -10,7 +10,11 @@ export function CancelCall({ id, small }: { id: string; small?: boolean }) {
 	const run = async () => {
 		try {
 			await cancel.mutateAsync({ params: { path: { id } } });
-			say(t("The call is canceled. Its server was told to stop; what it had done by then stays done."));
+			say(
+				t(
+					"The call is canceled. If it had reached its server, the server was told to stop; what it had done by then stays done.",
+				),
+			);
 		} catch (error) {
 			complain(error); // it has ended
 			refresh("/v1/calls/{id}", "/v1/calls");

@@ -5,21 +5,25 @@ import { type Filters, listQuery, mayShow } from "./filters";
 import { type Call, rowsOf } from "./rows";
 
 const pageSize = 100;
-/** With so many calls, the list begins anew when its reader is at the top. */
+/** With so many calls, or after so many that ended, the list begins anew when its reader is
+ * at the top. */
 const mostCalls = 5000;
 
-type Listed = S["ListedCall"];
 type Arrived = Call & { seq: number };
 
 /** Feed keeps the calls of a list: pages of the history, and those that events tell of.
  * It tells its watchers at most once in each frame. */
-class Feed {
+export class Feed {
 	private calls = new Map<string, Arrived>();
 	private seq = 0;
 	private next: string | undefined;
 	/** Calls that are not loaded ended at this time or before. */
 	private boundary = 0;
 	private loading = false;
+	/** How often the list began. An answer to a question of an earlier turn is of no use. */
+	private turn = 0;
+	/** How many calls have ended since then. */
+	private ended = 0;
 	private closed = false;
 	private frame = 0;
 	private fetching: ReturnType<typeof setTimeout> | undefined;
@@ -51,9 +55,9 @@ class Feed {
 		clearTimeout(this.fetching);
 	}
 
-	private put(call: Listed | (Omit<Call, "started"> & { startedAt: string })): void {
+	private put(call: S["ListedCall"] | S["CallStarted"]): void {
 		const known = this.calls.get(call.id);
-		const ended = known !== undefined && known.outcome === undefined && call.outcome !== undefined;
+		const ended = known !== undefined && known.outcome === undefined && "outcome" in call;
 		this.calls.set(call.id, {
 			...known,
 			...call,
@@ -73,21 +77,24 @@ class Feed {
 
 	/** begin loads the newest page in place of everything. */
 	async begin(): Promise<void> {
+		const turn = ++this.turn;
+		const last = this.seq;
+		this.ended = 0;
 		this.loading = true;
 		try {
 			const page = await this.ask(pageSize);
-			if (this.closed) return;
-			const before = this.calls;
-			const running = [...before.values()].filter((call) => call.outcome === undefined);
-			this.calls = new Map(running.map((call) => [call.id, call]));
+			if (this.closed || turn !== this.turn) return;
+			const running = new Map(page.running?.map((call) => [call.id, call]));
+			// Some of them have ended since then, and others have begun.
+			const kept = [...this.calls.values()].filter((call) => call.seq > last || running.has(call.id));
+			this.calls = new Map(kept.map((call) => [call.id, call]));
 			this.boundary = 0;
 			this.take(page);
-			for (const call of page.running ?? [])
-				if (!before.has(call.id) && !this.calls.has(call.id) && mayShow(this.filters, call as Call))
-					this.put(call as Call);
+			for (const call of running.values()) if (!this.calls.has(call.id) && mayShow(this.filters, call)) this.put(call);
 			this.ready = true;
 			this.error = undefined;
 		} catch (error) {
+			if (turn !== this.turn) return;
 			this.error = error;
 		}
 		this.loading = false;
@@ -97,11 +104,15 @@ class Feed {
 	/** more loads the next older page. */
 	more = async (): Promise<void> => {
 		if (this.loading || !this.next || this.closed) return;
+		const turn = this.turn;
 		this.loading = true;
 		try {
-			this.take(await this.ask(pageSize * 2, this.next));
+			const page = await this.ask(pageSize * 2, this.next);
+			if (turn !== this.turn) return;
+			this.take(page);
 			this.error = undefined;
 		} catch (error) {
+			if (turn !== this.turn) return;
 			this.error = error;
 		}
 		this.loading = false;
@@ -125,32 +136,41 @@ class Feed {
 	/** onEvent shows what has just begun or ended. */
 	onEvent(event: Event): void {
 		if (event.name === "call.started") {
-			const call = event.data as Call;
+			const call = event.data as S["CallStarted"];
 			if (!mayShow(this.filters, call) || this.calls.has(call.id)) return;
 			this.put(call);
 			this.tell();
+			// The list knows the arguments. Most calls have ended by then.
+			this.fetching ??= setTimeout(() => void this.fetchNewest(), 250);
 		} else if (event.name === "call.ended") {
-			const call = event.data as Call;
+			const call = event.data as S["ListedCall"];
 			if (this.calls.has(call.id) || mayShow(this.filters, call)) {
 				this.put(call);
 				this.tell();
 			}
+			// What was loaded does not count: where calls fold into few rows, much of it is needed.
+			if (++this.ended > mostCalls && this.heldAt === undefined) void this.begin();
 			// The history knows the arguments, and which calls a filter selects.
 			this.fetching ??= setTimeout(() => void this.fetchNewest(), 250);
 		} else if (event.name === "dropped" || event.name === "config.reloaded") void this.begin();
 	}
 
 	private async fetchNewest(): Promise<void> {
+		this.fetching = undefined; // what happens from now on may be too late for this answer
+		const turn = this.turn;
 		try {
 			const page = await this.ask(50);
-			if (this.closed) return;
+			if (this.closed || turn !== this.turn) return;
 			this.history = page.history;
 			for (const call of page.calls) this.put(call);
+			for (const call of page.running ?? []) {
+				const known = this.calls.get(call.id);
+				if (known && known.outcome === undefined) known.arguments = call.arguments;
+			}
 			this.tell();
 		} catch {
 			// The next call asks again.
 		}
-		this.fetching = undefined;
 	}
 
 	/** hold keeps the list as it is for somebody who reads further down, or lets it go on. */

@@ -106,8 +106,11 @@ export function useFilters() {
 			const now = readFilters(search)[field];
 			const wanted = out ? `!${value}` : value;
 			if (now.includes(wanted)) return set({ [field]: now.filter((one) => one !== wanted) });
-			const others = now.filter((one) => one !== value && one !== `!${value}` && (out || one.startsWith("!")));
-			set({ [field]: [...others, wanted] });
+			const other = out ? value : `!${value}`;
+			const kept = now.filter((one) => one === other || out || one.startsWith("!"));
+			set({
+				[field]: now.includes(other) ? kept.map((one) => (one === other ? wanted : one)) : [...kept, wanted],
+			});
 		},
 		[search, set],
 	);

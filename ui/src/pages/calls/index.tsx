@@ -2,6 +2,7 @@ import {
 	ArrowUp,
 	ChevronDown,
 	ChevronRight,
+	CircleCheck,
 	Clock,
 	CornerDownRight,
 	Download,
@@ -13,10 +14,11 @@ import {
 	X,
 } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { useLocation } from "wouter";
 import { api, query, type S } from "@/api/client";
 import { useConnected } from "@/api/events";
-import { brief, number, t, tn, took, whole } from "@/lang";
+import { brief, number, short, stamp, t, tn, took, whole } from "@/lang";
+import { useGo } from "@/shell/address";
+import { useSearchText } from "@/shell/search";
 import { useSession } from "@/shell/session";
 import {
 	Button,
@@ -33,6 +35,7 @@ import {
 	Page,
 	Problem,
 	SearchBox,
+	Spinner,
 	say,
 	Toggle,
 } from "@/ui";
@@ -40,9 +43,9 @@ import { Approvals } from "./approvals";
 import { CancelSlow } from "./cancel";
 import { useFeed } from "./feed";
 import { type Field, type Filters, fields, isFiltered, listQuery, useFilters, wholeName } from "./filters";
-import type { Row } from "./rows";
+import type { Call, Row } from "./rows";
 import { Further, Start, useStart } from "./start";
-import { Strip } from "./strip";
+import { Strip, Up } from "./strip";
 import { Tiles } from "./tiles";
 import {
 	ages,
@@ -51,7 +54,8 @@ import {
 	Outcome,
 	outcomeTone,
 	outcomeWord,
-	sinceWord,
+	Progress,
+	periodWord,
 	Ticking,
 	toolName,
 	useWaiting,
@@ -72,7 +76,7 @@ function useOpen() {
 export default function Calls() {
 	const { admin } = useSession();
 	const { filters, search, set, toggle } = useFilters();
-	const [, go] = useLocation();
+	const go = useGo();
 	const [open, setOpen] = useOpen();
 	const feed = useFeed(filters, open);
 	const params = useMemo(() => new URLSearchParams(search), [search]);
@@ -110,7 +114,12 @@ export default function Calls() {
 	return (
 		<Page
 			title={t("Calls")}
-			beside={<Live />}
+			beside={
+				<>
+					{!filters.until && <Live />}
+					<Up />
+				</>
+			}
 			actions={
 				<>
 					{admin && (
@@ -217,20 +226,23 @@ function Nothing({ on, none, until, set }: { on: boolean; none: boolean; until?:
 }
 
 function Since({ filters, set }: { filters: Filters; set: Set_ }) {
-	const title = filters.since ? sinceWord(filters.since) : t("Any time");
 	return (
 		<Menu
 			trigger={
 				<Button look="quiet">
 					<Clock />
-					{title}
+					{periodWord(filters)}
 				</Button>
 			}
 			items={[
-				{ title: t("Any time"), hint: filters.since ? undefined : "✓", onSelect: () => set({ since: "", until: "" }) },
+				{
+					title: t("Any time"),
+					hint: filters.since || filters.until ? undefined : "✓",
+					onSelect: () => set({ since: "", until: "" }),
+				},
 				...ages.map(([since, name]) => ({
 					title: t(name),
-					hint: since === filters.since ? "✓" : undefined,
+					hint: since === filters.since && !filters.until ? "✓" : undefined,
 					onSelect: () => set({ since, until: "" }),
 				})),
 			]}
@@ -238,43 +250,50 @@ function Since({ filters, set }: { filters: Filters; set: Set_ }) {
 	);
 }
 
-/** Export writes the calls that the filters select into a file, a line of JSON each. */
+/** Export writes the calls that the filters select into a file, a line of JSON each. Another
+ * press, or leaving the page, cancels it. */
 function Export({ filters }: { filters: Filters }) {
 	const [count, setCount] = useState<number>();
+	const running = useRef<AbortController>(undefined);
+	useEffect(() => () => running.current?.abort(), []);
 	const run = async () => {
+		running.current = new AbortController();
+		const { signal } = running.current;
 		setCount(0);
 		try {
-			const lines: string[] = [];
+			const pages: Blob[] = []; // which the browser may keep on disk
+			let n = 0;
 			for (let after: string | undefined = ""; after !== undefined; ) {
 				const page: S["CallList"] = (
 					await api.GET("/v1/calls", {
 						params: { query: { ...listQuery(filters), limit: 1000, ...(after && { after }) } },
+						signal,
 					})
 				).data!;
-				for (const call of page.calls) lines.push(JSON.stringify(call), "\n");
-				setCount(lines.length / 2);
+				pages.push(new Blob(page.calls.map((call) => `${JSON.stringify(call)}\n`)));
+				n += page.calls.length;
+				setCount(n);
 				after = page.next;
 			}
-			const url = URL.createObjectURL(new Blob(lines, { type: "application/x-ndjson" }));
+			const url = URL.createObjectURL(new Blob(pages, { type: "application/x-ndjson" }));
 			const link = document.createElement("a");
 			link.href = url;
-			link.download = `genkan-calls-${new Date().toISOString().slice(0, 19).replaceAll(":", "")}.jsonl`;
+			link.download = `genkan-calls-${stamp()}.jsonl`;
 			link.click();
 			setTimeout(() => URL.revokeObjectURL(url), 60_000);
-			say(tn(lines.length / 2, "{n} call is in the file.", "{n} calls are in the file."));
+			say(tn(n, "{n} call is in the file.", "{n} calls are in the file."));
 		} catch (error) {
-			complain(error);
+			if (!signal.aborted) complain(error);
 		}
 		setCount(undefined);
 	};
 	return (
 		<Button
-			busy={count !== undefined}
-			title={t("These calls as JSON lines, with their filters")}
-			onClick={() => void run()}
+			title={count === undefined ? t("These calls as JSON lines, with their filters") : undefined}
+			onClick={() => (count === undefined ? void run() : running.current?.abort())}
 		>
-			{count === undefined && <Download />}
-			{count ? number(count) : t("Export")}
+			{count === undefined ? <Download /> : <Spinner />}
+			{count === undefined ? t("Export") : `${t("Cancel")} · ${number(count)}`}
 		</Button>
 	);
 }
@@ -285,6 +304,8 @@ const fieldNames: Record<Field, string> = {
 	tool: /* t */ "tool",
 	outcome: /* t */ "outcome",
 };
+
+const fieldIcons: Record<Field, typeof Users> = { client: Users, server: Server, tool: Plug, outcome: CircleCheck };
 
 /** So many tools are in the menu. Others are found by a text, or on the page of a call. */
 const mostTools = 100;
@@ -297,56 +318,46 @@ function shownValue(field: Field, value: string): string {
 
 function FilterBar({ filters, set, toggle, feed }: { filters: Filters; set: Set_; toggle: Toggle_; feed: Feed_ }) {
 	const servers = query.useQuery("get", "/v1/servers");
-	const clients = useMemo(() => [...new Set(feed.calls.map((call) => call.client))].sort(), [feed.calls]);
-	const tools = useMemo(() => [...new Set(feed.calls.map(wholeName))].sort().slice(0, mostTools), [feed.calls]);
-	const chips = fields.flatMap((field) => filters[field].map((value) => ({ field, value })));
+	const values = useMemo(() => {
+		const all = (of: (call: Call) => string | undefined) => [...new Set(feed.calls.map(of))].filter(Boolean).sort();
+		return {
+			client: all((call) => call.client),
+			server: servers.data?.servers.map((server) => server.name) ?? [],
+			tool: all((call) => call.tool && wholeName(call)).slice(0, mostTools),
+			outcome: all((call) => call.outcome),
+		} as Record<Field, string[]>;
+	}, [feed.calls, servers.data]);
 	const failedOnly = filters.outcome.includes("error");
-	const values = (field: Field, all: string[]) =>
-		all.length > 0
-			? all.map((value) => ({
-					title: shownValue(field, value),
-					hint: filters[field].includes(value) ? "✓" : undefined,
-					onSelect: () => toggle(field, value, false),
-				}))
-			: [{ title: t("None yet"), disabled: true, onSelect: () => {} }];
 	return (
 		<search className="mb-2 flex flex-wrap items-center gap-2">
 			<TextFilter text={filters.text} set={set} />
-			<Menu
-				align="start"
-				trigger={
-					<Toggle on={false}>
-						<Users aria-hidden />
-						{t("client")}
-						<ChevronDown aria-hidden />
-					</Toggle>
-				}
-				items={values("client", clients)}
-			/>
-			<Menu
-				align="start"
-				trigger={
-					<Toggle on={false}>
-						<Server aria-hidden />
-						{t("server")}
-						<ChevronDown aria-hidden />
-					</Toggle>
-				}
-				items={values("server", servers.data?.servers.map((server) => server.name) ?? [])}
-			/>
-			<Menu
-				align="start"
-				trigger={
-					<Toggle on={false}>
-						<Plug aria-hidden />
-						{t("tool")}
-						<ChevronDown aria-hidden />
-					</Toggle>
-				}
-				items={values("tool", tools)}
-			/>
+			{fields.map((field) => {
+				const Icon = fieldIcons[field];
+				return (
+					<Menu
+						key={field}
+						align="start"
+						trigger={
+							<Toggle on={false}>
+								<Icon aria-hidden />
+								{t(fieldNames[field])}
+								<ChevronDown aria-hidden />
+							</Toggle>
+						}
+						items={
+							values[field].length > 0
+								? values[field].map((value) => ({
+										title: shownValue(field, value),
+										hint: filters[field].includes(value) ? "✓" : undefined,
+										onSelect: () => toggle(field, value, false),
+									}))
+								: [{ title: t("None yet"), disabled: true, onSelect: () => {} }]
+						}
+					/>
+				);
+			})}
 			<Toggle on={failedOnly} onClick={() => toggle("outcome", "error", false)}>
-				{t("failed only")}
+				{t("failed or denied only")}
 			</Toggle>
 			<Menu
 				align="start"
@@ -365,69 +376,53 @@ function FilterBar({ filters, set, toggle, feed }: { filters: Filters; set: Set_
 					onSelect: () => set({ slowerMillis }),
 				}))}
 			/>
-			{chips
-				.filter(({ field, value }) => field !== "outcome" || value !== "error")
-				.map(({ field, value }) => {
-					const out = value.startsWith("!");
-					const bare = out ? value.slice(1) : value;
-					const name = `${out ? `${t("not")} ` : ""}${t(fieldNames[field])}${t(": ")}${shownValue(field, bare)}`;
-					return (
-						<Toggle
-							key={`${field}=${value}`}
-							on
-							aria-label={t("Remove the filter {name}", { name })}
-							onClick={() => toggle(field, bare, out)}
-							className="max-w-64"
-						>
-							<span className={cx("line", out && "line-through")}>{name}</span>
-							<X aria-hidden />
-						</Toggle>
-					);
-				})}
+			{fields.flatMap((field) =>
+				filters[field]
+					.filter((value) => field !== "outcome" || value !== "error")
+					.map((value) => <Filter key={`${field}=${value.replace("!", "")}`} {...{ field, value, toggle }} />),
+			)}
 		</search>
 	);
 }
 
-/** TextFilter is the text that calls must contain. It looks for it when the typing
- * pauses, and never for what an input method has not finished. */
-function TextFilter({ text, set }: { text: string; set: Set_ }) {
-	const [typed, setTyped] = useState(text);
-	const [known, setKnown] = useState(text);
-	if (text !== known) {
-		setKnown(text); // the address was changed
-		setTyped(text);
-	}
-	const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-	const composing = useRef(false);
-	const apply = useCallback(
-		(value: string, wait: number) => {
-			clearTimeout(timer.current);
-			timer.current = setTimeout(() => set({ text: value.trim() }, true), wait);
-		},
-		[set],
-	);
+/** Filter is a value that calls have, or do not have. A press turns it around. */
+function Filter({ field, value, toggle }: { field: Field; value: string; toggle: Toggle_ }) {
+	const out = value.startsWith("!");
+	const bare = out ? value.slice(1) : value;
+	const name = `${out ? `${t("not")} ` : ""}${t(fieldNames[field])}${t(": ")}${shownValue(field, bare)}`;
 	return (
-		<div
+		<Chip tone="accent" className="max-w-64">
+			<button
+				type="button"
+				title={out ? t("Show only these") : t("Leave these out")}
+				onClick={() => toggle(field, bare, !out)}
+				className={cx("line", out && "line-through")}
+			>
+				{name}
+			</button>
+			<button
+				type="button"
+				aria-label={t("Remove the filter {name}", { name })}
+				onClick={() => toggle(field, bare, out)}
+				className="-mr-1 rounded-full p-1 hover:bg-surface"
+			>
+				<X aria-hidden />
+			</button>
+		</Chip>
+	);
+}
+
+/** TextFilter is the text that calls must contain. */
+function TextFilter({ text: there, set }: { text: string; set: Set_ }) {
+	const { text, setText, now } = useSearchText(there, (text) => set({ text }, true));
+	return (
+		<SearchBox
+			label={t("Text in arguments, answers and errors")}
+			value={text}
+			onChange={setText}
+			onEnter={now}
 			className="min-w-56 max-w-[380px] flex-1"
-			onCompositionStart={() => {
-				composing.current = true;
-				clearTimeout(timer.current);
-			}}
-			onCompositionEnd={(event) => {
-				composing.current = false;
-				apply((event.target as HTMLInputElement).value, 400);
-			}}
-		>
-			<SearchBox
-				label={t("Text in arguments, answers and errors")}
-				value={typed}
-				onChange={(value) => {
-					setTyped(value);
-					if (!composing.current) apply(value, value ? 400 : 0);
-				}}
-				onEnter={(value) => apply(value, 0)}
-			/>
-		</div>
+		/>
 	);
 }
 
@@ -446,7 +441,6 @@ function CallList({
 	setOpen: (open: ReadonlySet<string>) => void;
 	empty: React.ReactNode;
 }) {
-	const [, go] = useLocation();
 	const [selected, select] = useState<string>();
 	const waiting = useWaiting();
 	const scroller = useRef<HTMLDivElement>(null);
@@ -459,10 +453,6 @@ function CallList({
 		};
 		return columnsOf(toggle, unfold, waiting);
 	}, [toggle, open, setOpen, waiting]);
-	const show = useCallback(
-		({ call }: Row) => go(`/calls/${encodeURIComponent(call.id)}${search && `?${search}`}`),
-		[go, search],
-	);
 	const more = useCallback(() => void feed.more(), [feed.more]);
 	return (
 		<List
@@ -472,7 +462,7 @@ function CallList({
 			rowKey={(row) => row.key}
 			selected={selected}
 			onSelect={select}
-			onOpen={show}
+			href={({ call }) => `/calls/${encodeURIComponent(call.id)}${search && `?${search}`}`}
 			onEnd={more}
 			onAway={feed.hold}
 			scrollRef={scroller}
@@ -504,17 +494,21 @@ function Value({
 	shown,
 	toggle,
 	className,
+	children,
 }: {
 	field: Field;
 	value: string;
 	shown: string;
 	toggle: Toggle_;
 	className?: string;
+	/** What is drawn instead of its words. */
+	children?: React.ReactNode;
 }) {
 	return (
 		<button
 			type="button"
 			tabIndex={-1}
+			aria-label={shown}
 			title={t("{value}: click to see only these, with Alt to leave them out", { value: shown })}
 			onClick={(event) => toggle(field, value, event.altKey)}
 			className={cx(
@@ -522,8 +516,12 @@ function Value({
 				className,
 			)}
 		>
-			<span className="line">{shown}</span>
-			<ListFilter aria-hidden className="hidden size-3 shrink-0 group-hover:block" />
+			{children ?? (
+				<>
+					<span className="line">{shown}</span>
+					<ListFilter aria-hidden className="hidden size-3 shrink-0 group-hover:block" />
+				</>
+			)}
 		</button>
 	);
 }
@@ -534,7 +532,20 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 			id: "outcome",
 			title: <span className="sr-only">{t("Outcome")}</span>,
 			width: "36px",
-			cell: ({ call }) => <Outcome outcome={call.outcome} waiting={waiting.has(call.id)} />,
+			cell: ({ call }) =>
+				call.outcome ? (
+					<Value
+						field="outcome"
+						value={call.outcome}
+						shown={outcomeWord(call.outcome)}
+						toggle={toggle}
+						className="-m-1 rounded-full! p-1"
+					>
+						<Dot tone={outcomeTone(call.outcome)} />
+					</Value>
+				) : (
+					<Outcome waiting={waiting.has(call.id)} />
+				),
 		},
 		{
 			id: "time",
@@ -550,7 +561,7 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 		{
 			id: "client",
 			title: t("Client"),
-			width: "128px",
+			width: "116px",
 			wide: true,
 			cell: ({ call, depth }) =>
 				depth === 0 && (
@@ -560,7 +571,7 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 		{
 			id: "tool",
 			title: t("Tool"),
-			width: "minmax(0,5fr)",
+			width: "minmax(0,1fr)",
 			cell: (row) => {
 				const { call, depth, folded } = row;
 				const name = (
@@ -573,12 +584,22 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 									value={call.server}
 									shown={call.server}
 									toggle={toggle}
-									className="shrink-0 text-muted"
+									className="shrink-[9999] text-muted"
 								/>
 								<span className="mx-1 text-faint">/</span>
 							</>
 						)}
-						<span className="line font-medium" title={t("Open the call")}>
+						{/* It is what people click to see the call, so it does not filter. */}
+						{/* biome-ignore lint/a11y/useKeyWithClickEvents: the row is opened by keys, and filters are turned around */}
+						<span
+							className="line font-medium"
+							title={call.tool && t("Open the call; with Alt, leave this tool out")}
+							onClick={(event) => {
+								if (!event.altKey || !call.tool) return;
+								event.stopPropagation();
+								toggle("tool", wholeName(call), true);
+							}}
+						>
 							{toolName(call)}
 						</span>
 						<Effect effect={call.effect} />
@@ -614,7 +635,7 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 		{
 			id: "arguments",
 			title: t("Arguments or error"),
-			width: "minmax(0,7fr)",
+			width: "minmax(0,1fr)",
 			wide: true,
 			cell: ({ call }) =>
 				!call.outcome && waiting.has(call.id) ? (
@@ -622,15 +643,25 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 				) : call.outcome && call.outcome !== "ok" ? (
 					<span
 						className={outcomeTone(call.outcome) === "warn" ? "text-warn" : "text-bad"}
-						title={[call.error, call.arguments].filter(Boolean).join("\n")}
+						title={[outcomeWord(call.outcome), call.error, call.arguments].filter(Boolean).join("\n")}
 					>
-						{outcomeWord(call.outcome)}
-						{call.error && `${t(": ")}${call.error}`}
+						{call.error || (
+							<Value field="outcome" value={call.outcome} shown={outcomeWord(call.outcome)} toggle={toggle} />
+						)}
 					</span>
 				) : (
-					<code className="text-muted text-xs" title={call.arguments}>
-						{call.arguments}
-					</code>
+					<>
+						{!call.outcome && <Progress id={call.id} className="mr-2" />}
+						{call.outcome && call.arguments === undefined && ["off", "local"].includes(call.bodies ?? "") ? (
+							<span className="text-faint" title={t("Settings, History, says whose calls are kept whole.")}>
+								{t("not kept")}
+							</span>
+						) : (
+							<code className="text-muted text-xs" title={call.arguments}>
+								{call.arguments}
+							</code>
+						)}
+					</>
 				),
 		},
 		{
@@ -643,24 +674,22 @@ function columnsOf(toggle: Toggle_, unfold: (row: Row) => void, waiting: ReturnT
 		{
 			id: "tokens",
 			title: t("Tokens"),
-			width: "128px",
+			width: "112px",
 			right: true,
 			wide: true,
-			cell: ({ call }) =>
-				call.outcome === undefined ? (
-					<CancelSlow id={call.id} since={call.started} />
+			cell: ({ call: { id, started, outcome, tokensOut = 0, tokensSaved } }) =>
+				outcome === undefined ? (
+					<CancelSlow id={id} since={started} />
 				) : (
 					<span
 						className="text-muted"
 						title={
-							call.tokensSaved
-								? t("An outline of a large answer saved {n} tokens.", { n: number(call.tokensSaved) })
-								: undefined
+							tokensSaved
+								? `${number(tokensOut + tokensSaved)} → ${number(tokensOut)}\n${t("An outline of a large answer saved {n} tokens.", { n: number(tokensSaved) })}`
+								: number(tokensOut)
 						}
 					>
-						{call.tokensSaved
-							? `${number(call.tokensOut + call.tokensSaved)} → ${number(call.tokensOut)}`
-							: number(call.tokensOut)}
+						{tokensSaved ? `${short(tokensOut + tokensSaved)} → ${short(tokensOut)}` : short(tokensOut)}
 					</span>
 				),
 		},

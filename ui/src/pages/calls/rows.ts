@@ -1,15 +1,13 @@
 import type { S } from "@/api/client";
 
-/** Call is a call of the list: one that has ended, or one that runs. */
-export type Call = Omit<S["ListedCall"], "tookMillis" | "outcome"> & {
-	tookMillis?: number;
-	/** Nothing while it runs. */
-	outcome?: string;
-	/** When it began and came in here, in milliseconds. */
-	started: number;
-	/** It ended while somebody was reading further down: it keeps its row. */
-	alone?: boolean;
-};
+/** Call is a call of the list: one that has ended, or one that runs and has no outcome. */
+export type Call = S["CallStarted"] &
+	Partial<S["ListedCall"]> & {
+		/** When it began, in milliseconds. */
+		started: number;
+		/** It ended while somebody was reading further down: it keeps its row. */
+		alone?: boolean;
+	};
 
 /** Row is a line of the list. */
 export type Row = {

@@ -1,6 +1,7 @@
 import { Check } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { api, query, refresh, type S } from "@/api/client";
+import { hintsOf } from "@/api/tools";
 import { both, list, sentences, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Button, Card, CopyButton, complain, cx, Dialog, LinkButton, Problem, Spinner, say } from "@/ui";
@@ -103,7 +104,7 @@ export function Start({
 			<Card>
 				<ol>
 					<Servers />
-					<Connect />
+					<Connect called={first !== undefined} />
 					<FirstCall first={first} onSent={onSent} />
 				</ol>
 			</Card>
@@ -225,7 +226,7 @@ function Servers() {
 	);
 }
 
-function Connect() {
+function Connect({ called }: { called: boolean }) {
 	const connections = useConnections();
 	const servers = query.useQuery("get", "/v1/servers");
 	const all = (connections.data?.connections ?? []).map((client) => ({
@@ -262,6 +263,7 @@ function Connect() {
 							client={client}
 							path={client.file!.path}
 							primary={client === first}
+							called={called}
 							ready={ownServers(servers.data?.servers).length > 0}
 						/>
 					))}
@@ -280,11 +282,14 @@ function Client({
 	client,
 	path,
 	primary,
+	called,
 	ready,
 }: {
 	client: S["ClientConnection"] & { connected: boolean };
 	path: string;
 	primary: boolean;
+	/** Clients call already. */
+	called: boolean;
 	/** There are servers to connect it to. */
 	ready: boolean;
 }) {
@@ -328,7 +333,7 @@ function Client({
 			<div className="min-w-40 flex-1 max-sm:basis-full">
 				<div className="font-medium">{client.title}</div>
 				<code className="wrap-anywhere block text-muted text-xs">{path}</code>
-				{client.connected && (
+				{client.connected && !called && (
 					<div className="text-muted text-xs">
 						{t("Restart {name} if it was open, so that it reads its file again.", { name: client.title })}
 					</div>
@@ -433,7 +438,9 @@ function Change({ change }: { change: S["ConnectResult"] }) {
 function FirstCall({ first, onSent }: { first?: Call; onSent: () => void }) {
 	const [busy, setBusy] = useState(false);
 	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 100, enabled: true } } });
-	const tool = harmless(tools.data?.tools ?? []);
+	const servers = query.useQuery("get", "/v1/servers");
+	const parts = servers.data?.servers.filter((server) => server.source === "built-in").map((server) => server.name);
+	const tool = harmless(tools.data?.tools ?? [], parts);
 	const prompt = t("Which MCP tools do you have? Call one that only reads.");
 	const send = async () => {
 		setBusy(true);
@@ -486,11 +493,9 @@ function FirstCall({ first, onSent }: { first?: Call; onSent: () => void }) {
 
 /** harmless is a tool that only reads and needs no arguments, of Genkan itself rather
  * than of a server. */
-function harmless(tools: S["Tool"][]): S["Tool"] | undefined {
+function harmless(tools: S["Tool"][], parts: string[] = []): S["Tool"] | undefined {
 	const fits = tools.filter(
-		(tool) =>
-			(tool.annotations as { readOnlyHint?: boolean } | undefined)?.readOnlyHint === true &&
-			tool.parameters.every((parameter) => !parameter.required),
+		(tool) => hintsOf(tool).readOnly && tool.parameters.every((parameter) => !parameter.required),
 	);
-	return fits.find((tool) => !tool.name.startsWith(`${tool.server}__`)) ?? fits[0];
+	return fits.find((tool) => parts.includes(tool.server)) ?? fits[0];
 }

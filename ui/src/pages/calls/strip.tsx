@@ -1,26 +1,41 @@
+import { Link } from "wouter";
 import { query, type S } from "@/api/client";
-import { both, list, sentences, t, tn } from "@/lang";
-import { Button, complain, cx, Dot, LinkButton } from "@/ui";
+import { both, ended, list, sentences, t, tn } from "@/lang";
+import { Button, cx, Dot, LinkButton } from "@/ui";
+import { useSignIn } from "../servers/signin";
 import { ownServers } from "./words";
+
+/** useServers sorts the servers by how they are. */
+function useServers() {
+	const { data } = query.useQuery("get", "/v1/servers");
+	const servers = data?.servers.filter((server) => server.state !== "disabled") ?? [];
+	const own = ownServers(servers);
+	return {
+		own,
+		up: own.filter((server) => server.state === "ready").length,
+		starting: own.filter((server) => server.state === "starting").length,
+		needs: servers.filter((server) => server.signIn === "needed"),
+		down: servers.filter((s) => (s.state === "down" || s.state === "not responding") && s.signIn !== "needed"),
+	};
+}
+
+/** Up says how many servers there are while Strip has nothing to say of them. */
+export function Up() {
+	const { needs, down, own, up } = useServers();
+	if (own.length === 0 || needs.length + down.length > 0) return null;
+	return (
+		<Link href="/servers" className="text-muted text-sm hover:text-text hover:underline max-sm:hidden">
+			{up === own.length
+				? tn(up, "{n} server, up", "{n} servers, all up")
+				: tn(own.length, "{n} server, {up} up", "{n} servers, {up} up", { up })}
+		</Link>
+	);
+}
 
 /** Strip says in a sentence what keeps servers, or the history, from working. */
 export function Strip({ history }: { history?: S["HistoryState"] }) {
-	const { data } = query.useQuery("get", "/v1/servers");
-	const signIn = query.useMutation("post", "/v1/servers/{name}/sign-in");
-	const servers = data?.servers.filter((server) => server.state !== "disabled") ?? [];
-	const needs = servers.filter((server) => server.signIn === "needed");
-	const down = servers.filter((s) => (s.state === "down" || s.state === "not responding") && s.signIn !== "needed");
-	const own = ownServers(servers);
-	const up = own.filter((server) => server.state === "ready").length;
-	const starting = own.filter((server) => server.state === "starting").length;
-	const begin = async (name: string) => {
-		try {
-			const { url } = await signIn.mutateAsync({ params: { path: { name } } });
-			window.open(url, "_blank", "noopener");
-		} catch (error) {
-			complain(error);
-		}
-	};
+	const { needs, down, own, up, starting } = useServers();
+	const signIn = useSignIn();
 	return (
 		<>
 			{history?.problem && (
@@ -39,12 +54,14 @@ export function Strip({ history }: { history?: S["HistoryState"] }) {
 							starting > 0 && tn(starting, "{n} is starting.", "{n} are starting."),
 							needs.length > 0 && t("{names} needs sign-in.", { names: names(needs) }),
 							...down.map((one) =>
-								t("{names} is down: {problem}", { names: one.name, problem: beginning(one.problem ?? one.state) }),
+								ended(
+									t("{names} is down: {problem}", { names: one.name, problem: beginning(one.problem ?? one.state) }),
+								),
 							),
 						)}
 					</span>
 					{needs.length === 1 ? (
-						<Button size="small" busy={signIn.isPending} onClick={() => void begin(needs[0]!.name)}>
+						<Button size="small" busy={signIn.busy} onClick={() => void signIn.open(needs[0]!.name)}>
 							{t("Sign in")}
 						</Button>
 					) : (

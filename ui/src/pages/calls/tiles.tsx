@@ -4,11 +4,12 @@ import { useEvents } from "@/api/events";
 import { currentLang, rate as rateWord, short, t, tn, took } from "@/lang";
 import { Sparkline, type Tone } from "@/ui";
 import { type Filters, sumQuery } from "./filters";
-import { sinceWord } from "./words";
+import { periodWord } from "./words";
 
 /** Tiles are four figures of the time that is shown, with their courses. */
 export function Tiles({ filters }: { filters: Filters }) {
-	const asked = { ...sumQuery(filters), since: filters.since || "1h" };
+	const timed = filters.since || filters.until ? filters : { ...filters, since: "1h" };
+	const asked = sumQuery(timed);
 	const options = { staleTime: 0, refetchInterval: 30_000, placeholderData: <T,>(before: T) => before };
 	const stats = query.useQuery("get", "/v1/calls/stats", { params: { query: asked } }, options);
 	const series = query.useQuery("get", "/v1/calls/series", { params: { query: { ...asked, steps: 60 } } }, options);
@@ -16,11 +17,11 @@ export function Tiles({ filters }: { filters: Filters }) {
 
 	const total = stats.data?.total;
 	const steps = series.data?.total ?? [];
-	const minutes = ((series.data?.stepSeconds ?? 60) * Math.max(steps.length, 1)) / 60;
-	const rate = total ? total.calls / minutes : 0;
+	const seconds = stats.data?.seconds;
+	const rate = total && seconds ? (60 * total.calls) / seconds : 0;
 	const failed = total?.calls ? (100 * total.errors) / total.calls : 0;
-	const [p95, unit] = total?.calls ? took(total.p95Millis).split(" ") : ["–"];
-	const period = sinceWord(filters.since || "1h");
+	const [, p95, unit] = /^(\S+) (.*)/.exec(total?.calls ? took(total.p95Millis) : "") ?? ["", "–"];
+	const period = periodWord(timed);
 	return (
 		<section aria-label={t("Figures")} className="mb-4 grid grid-cols-2 gap-3 md:grid-cols-4">
 			<Tile
@@ -41,6 +42,7 @@ export function Tiles({ filters }: { filters: Filters }) {
 			<Tile
 				title={t("95% took at most")}
 				period={period}
+				note={t("Time in which a person was asked does not count.")}
 				value={total && p95}
 				unit={unit}
 				points={steps.map((step) => step.p95Millis)}
@@ -78,6 +80,7 @@ function useFresh(): void {
 function Tile({
 	title,
 	period,
+	note,
 	value,
 	unit,
 	beside,
@@ -86,6 +89,8 @@ function Tile({
 }: {
 	title: string;
 	period: string;
+	/** What its title says, too. */
+	note?: string;
 	value?: string;
 	unit?: string;
 	beside?: string;
@@ -94,8 +99,11 @@ function Tile({
 }) {
 	return (
 		<div className="relative h-[74px] overflow-hidden rounded-lg border border-line bg-surface px-3.5 pt-3">
-			<Sparkline points={points} tone={tone} className="absolute right-0 bottom-0 h-9 w-[45%]" />
-			<div className="line relative text-muted text-xs" title={`${title} · ${period}`}>
+			<Sparkline points={points} tone={tone} className="absolute right-0 bottom-0 h-4.5 w-[45%] xl:h-9" />
+			<div
+				className="line relative text-muted text-xs"
+				title={[`${title} · ${period}`, note].filter(Boolean).join("\n")}
+			>
 				{title} <span className="text-faint max-sm:hidden">· {period}</span>
 			</div>
 			<div className="tabular relative font-semibold text-xl tracking-[-.02em]">

@@ -1,7 +1,8 @@
 import { Workflow } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import type { S } from "@/api/client";
-import { number, t, tn, took } from "@/lang";
+import { useEvents } from "@/api/events";
+import { clock, number, span, t, tn, took } from "@/lang";
 import { term } from "@/lang/terms";
 import { useApprovals, useWorkflows } from "@/shell/session";
 import { cx, Dot, Spinner, type Tone } from "@/ui";
@@ -42,12 +43,18 @@ export const ages: [string, string][] = [
 	["1h", /* t */ "Last hour"],
 	["24h", /* t */ "Last 24 hours"],
 	["7d", /* t */ "Last 7 days"],
+	["30d", /* t */ "Last 30 days"],
 ];
 
-/** sinceWord says from when on something is counted. */
-export function sinceWord(since: string): string {
+const isDate = (time: string): boolean => /^\d{4}-/.test(time) && !Number.isNaN(Date.parse(time));
+
+/** periodWord says of which time something is. */
+export function periodWord({ since, until }: { since: string; until: string }): string {
+	if (isDate(since) && isDate(until)) return span(since, until);
+	const time = (at: string) => (isDate(at) ? clock(at) : at);
 	const known = ages.find(([age]) => age === since)?.[1];
-	return known ? t(known) : t("Since {time}", { time: since });
+	const from = known ? t(known) : since && t("Since {time}", { time: time(since) });
+	return [from, until && t("Until {time}", { time: time(until) })].filter(Boolean).join(" · ") || t("Any time");
 }
 
 /** toolName is a tool's name without its server's. */
@@ -124,12 +131,31 @@ export function Effect({ effect }: { effect?: string }) {
 	);
 }
 
-/** Ticking is how long something has taken until now. */
+/** useProgress is how far a call is that is under way, in words; nothing if its server does not
+ * tell. is says which call of which client it is. */
+export function useProgress(is: (call: { id: string; tool?: string }, client?: string) => boolean): string {
+	const [progress, setProgress] = useState<{ done: number; total?: number }>();
+	useEvents((event) => {
+		const data = event.data as { id: string; done: number; total?: number };
+		if (event.name === "call.progress" && is(data, event.client)) setProgress(data);
+	});
+	if (!progress) return "";
+	const { done, total } = progress;
+	return total ? t("{n} of {total}", { n: number(done), total: number(total) }) : number(done);
+}
+
+/** Progress is how far a call is. */
+export function Progress({ id, className }: { id: string; className: string }) {
+	const progress = useProgress((call) => call.id === id);
+	return progress && <span className={cx("tabular", className)}>{progress}</span>;
+}
+
+/** Ticking is how long a call has taken until now. */
 export function Ticking({ since }: { since: number }) {
 	const [now, setNow] = useState(Date.now);
 	useEffect(() => {
 		const timer = setInterval(() => setNow(Date.now()), 100);
 		return () => clearInterval(timer);
 	}, []);
-	return <>{took(Math.max(0, now - since))}</>;
+	return took(Math.max(0, now - since));
 }

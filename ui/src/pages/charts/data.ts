@@ -14,6 +14,18 @@ export const ranges = [
 ] as const;
 const usual = "24h";
 
+/** groupings are what the charts are drawn by. */
+export const groupings = [
+	["", /* t */ "All calls"],
+	["server", /* t */ "By server"],
+	["tool", /* t */ "By tool"],
+] as const;
+
+/** groupColours are the colours of the groups with the most calls. Others are not drawn. */
+export const groupColours = ["--accent", "--warn", "--ok", "--bad", "--faint"];
+/** groupDashes are the lines of these groups, for those who do not see their colours. */
+export const groupDashes = [[], [8, 4], [2, 3], [12, 3, 2, 3], [4, 4]];
+
 /** useView is what the address says of the calls that are summed up: the filters of the
  * page Calls, and "wide", the range before a span was dragged. */
 export function useView() {
@@ -39,9 +51,10 @@ export function useView() {
 	return {
 		filters,
 		set,
+		by: groupings.find(([by]) => by === params.get("by"))?.[0] ?? "",
 		sort: params.get("sort") ?? "calls",
-		/** Whether a span was chosen that does not end now. */
-		span: filters.until !== "",
+		/** The span that was chosen, in seconds; undefined if it ends now. */
+		span: filters.until ? ([Date.parse(filters.since) / 1000, Date.parse(filters.until) / 1000] as const) : undefined,
 		setRange: (since: string) => set({ since: since === usual ? "" : since, until: "" }, { wide: "" }),
 		setSpan: (from: number, to: number) => {
 			const time = (seconds: number) => new Date(Math.round(seconds) * 1000).toISOString().replace(".000Z", "Z");
@@ -54,27 +67,38 @@ export function useView() {
 
 const options = { staleTime: 0, refetchInterval: 60_000, placeholderData: <T>(before: T) => before };
 
-/** useSums are the sums of the calls, and those of each tool whatever tool is chosen. */
+/** useSums are the sums of the calls, and those of each server and tool whatever tool is chosen. */
 export function useSums(filters: Filters) {
 	const total = query.useQuery("get", "/v1/calls/stats", { params: { query: sumQuery(filters) } }, options);
-	const tools = query.useQuery(
+	const parts = query.useQuery(
 		"get",
 		"/v1/calls/stats",
 		{ params: { query: sumQuery({ ...filters, tool: [] }) } },
 		options,
 	);
-	return { total, tools };
+	return { total, parts };
 }
 
 /** useSeries is the course of the calls. While calls end, it asks again for the newest
  * step, every five seconds at most. */
-export function useSeries(filters: Filters) {
-	const asked = useMemo(() => ({ params: { query: { ...sumQuery(filters), steps: 90 } } }), [filters]);
-	const series = query.useQuery("get", "/v1/calls/series", asked, options);
+export function useSeries(filters: Filters, by: string) {
+	const asked = useMemo(() => {
+		const grouped = by ? { by, groups: groupColours.length } : {};
+		return { params: { query: { ...sumQuery(filters), ...grouped, steps: 90 } } };
+	}, [filters, by]);
+	const series = query.useQuery("get", "/v1/calls/series", asked, {
+		...options,
+		// What is divided in another way has other lines.
+		placeholderData: (before, was) => {
+			const [, , drawn] = (was?.queryKey ?? []) as unknown as [unknown, unknown, typeof asked?];
+			return drawn?.params.query.by === asked.params.query.by ? before : undefined;
+		},
+	});
 	const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 	useEffect(() => () => clearTimeout(timer.current), []);
 	const newest = async () => {
 		timer.current = undefined;
+		if (by) return refresh("/v1/calls/series", "/v1/calls/stats"); // the groups may be others
 		const { queryKey } = query.queryOptions("get", "/v1/calls/series", asked);
 		const known = queries.getQueryData<S["CallSeries"]>(queryKey);
 		if (!known) return;

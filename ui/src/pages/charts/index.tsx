@@ -1,7 +1,8 @@
 import { ChevronDown, Gauge, Plug, Server, Users, ZoomOut } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { query, type S } from "@/api/client";
-import { clock, list, number, short, t, tn, took } from "@/lang";
+import { list, number, short, span, t, tn, took } from "@/lang";
+import { useKeys } from "@/shell/keys";
 import {
 	Button,
 	Card,
@@ -19,7 +20,7 @@ import {
 } from "@/ui";
 import { addressOf, type Filters, sumQuery, wholeName } from "../calls/filters";
 import { clientName, toolName } from "../calls/words";
-import { ranges, useSeries, useSums, useView } from "./data";
+import { groupColours, groupDashes, groupings, ranges, useSeries, useSums, useView } from "./data";
 import { Plot, type Steps } from "./plot";
 
 type View = ReturnType<typeof useView>;
@@ -27,13 +28,15 @@ type View = ReturnType<typeof useView>;
 /** Charts shows the course of the calls: how many, how long they took, what they cost. */
 export default function Charts() {
 	const view = useView();
-	const series = useSeries(view.filters);
-	const { total, tools } = useSums(view.filters);
+	const series = useSeries(view.filters, view.by);
+	const { total, parts } = useSums(view.filters);
+	const parted = parts.data?.[view.by === "server" ? "servers" : "tools"] ?? [];
 	const history = series.data?.history;
 	const error = series.error ?? total.error;
+	useKeys({ Escape: view.back });
 	return (
 		<Page title={t("Charts")} actions={<Ranges view={view} days={history?.on ? history.days : undefined} />}>
-			<FilterBar view={view} tools={tools.data?.tools ?? []} />
+			<FilterBar view={view} tools={parts.data?.tools ?? []} />
 			{error ? (
 				<Problem
 					error={error}
@@ -44,20 +47,20 @@ export default function Charts() {
 				/>
 			) : !series.data || !total.data ? (
 				<Loading rows={10} />
-			) : total.data.total.calls === 0 ? (
+			) : total.data.total.calls === 0 && (!view.span || history?.on === false) ? (
 				<Card>
 					<Nothing view={view} on={history?.on !== false} />
 				</Card>
 			) : (
 				<Courses series={series.data} total={total.data.total} view={view} />
 			)}
-			{tools.data && tools.data.tools.length > 0 && <ToolTable tools={tools.data.tools} view={view} />}
+			{parted.length > 0 && <Table all={parted} view={view} />}
 		</Page>
 	);
 }
 
 function Ranges({ view, days }: { view: View; days?: number }) {
-	const { filters, span } = view;
+	const { filters, span: zoomed } = view;
 	return (
 		<>
 			{days !== undefined && filters.since === "30d" && days < 30 && (
@@ -65,10 +68,10 @@ function Ranges({ view, days }: { view: View; days?: number }) {
 					{tn(days, "Calls are kept for {n} day.", "Calls are kept for {n} days.")}
 				</span>
 			)}
-			{span && (
+			{zoomed && (
 				<>
 					<Chip tone="accent" className="tabular">
-						{clock(filters.since)} – {clock(filters.until)}
+						{span(filters.since, filters.until)}
 					</Chip>
 					<Button look="quiet" onClick={view.back}>
 						<ZoomOut />
@@ -76,27 +79,41 @@ function Ranges({ view, days }: { view: View; days?: number }) {
 					</Button>
 				</>
 			)}
-			<fieldset className="flex overflow-hidden rounded-md border border-line-strong">
-				<legend className="sr-only">{t("Period")}</legend>
-				{ranges.map(([since, title]) => {
-					const on = !span && since === filters.since;
-					return (
-						<button
-							key={since}
-							type="button"
-							aria-pressed={on}
-							onClick={() => view.setRange(since)}
-							className={cx(
-								"h-[30px] border-line-strong border-r px-3 font-medium text-sm last:border-r-0 focus-visible:-outline-offset-2",
-								on ? "bg-accent-soft text-accent" : "bg-surface text-muted hover:text-text",
-							)}
-						>
-							{t(title)}
-						</button>
-					);
-				})}
-			</fieldset>
+			<Choice title={t("Period")} options={ranges} now={zoomed ? undefined : filters.since} onChange={view.setRange} />
 		</>
+	);
+}
+
+/** Choice is one of a few values. */
+function Choice({
+	title,
+	options,
+	now,
+	onChange,
+}: {
+	title: string;
+	options: readonly (readonly [value: string, title: string])[];
+	now?: string;
+	onChange: (value: string) => void;
+}) {
+	return (
+		<fieldset className="flex overflow-hidden rounded-md border border-line-strong">
+			<legend className="sr-only">{title}</legend>
+			{options.map(([value, title]) => (
+				<button
+					key={value}
+					type="button"
+					aria-pressed={value === now}
+					onClick={() => onChange(value)}
+					className={cx(
+						"h-[30px] border-line-strong border-r px-3 font-medium text-sm last:border-r-0 focus-visible:-outline-offset-2",
+						value === now ? "bg-accent-soft text-accent" : "bg-surface text-muted hover:text-text",
+					)}
+				>
+					{t(title)}
+				</button>
+			))}
+		</fieldset>
 	);
 }
 
@@ -133,11 +150,12 @@ function FilterBar({ view, tools }: { view: View; tools: S["CallSum"][] }) {
 				shown={(tool) => tool.replace("__", " / ")}
 				onChange={(tool) => set({ tool })}
 			/>
+			<Choice title={t("Divide")} options={groupings} now={view.by} onChange={(by) => set({}, { by })} />
 			<LinkButton look="quiet" size="small" href={callsAddress(filters)}>
 				{t("To the calls")}
 			</LinkButton>
 			<span className="ml-auto text-faint text-xs max-md:hidden">
-				{t("Drag in a chart to zoom, double-click to go back.")}
+				{t("Drag in a chart to zoom, double-click to go back; or use + - ← → and Esc.")}
 			</span>
 		</search>
 	);
@@ -223,6 +241,30 @@ const share = (part: number, of: number): string => {
 	return `${percent === 0 || percent >= 10 ? Math.round(percent) : percent.toFixed(1)}%`;
 };
 
+/** groupsOf are the groups of a series by their titles: a tool that clients know by two names
+ * is one. */
+function groupsOf(series: S["CallSeries"], by: string): { title: string; steps: S["CallStep"][] }[] {
+	const groups = new Map<string, S["CallStep"][]>();
+	for (const group of series.groups) {
+		const title = (by === "server" ? group.server : wholeName(group).replace("__", " / ")) || t("unknown tools");
+		const other = groups.get(title);
+		groups.set(title, other ? other.map((step, i) => both(step, group.steps[i]!)) : group.steps);
+	}
+	return [...groups].map(([title, steps]) => ({ title, steps }));
+}
+
+/** both is the sum of two steps. The percentiles of both calls are not known, so they are those
+ * of the slower. */
+const both = (a: S["CallStep"], b: S["CallStep"]): S["CallStep"] => ({
+	...a,
+	calls: a.calls + b.calls,
+	errors: a.errors + b.errors,
+	tokensIn: a.tokensIn + b.tokensIn,
+	tokensOut: a.tokensOut + b.tokensOut,
+	p50Millis: Math.max(a.p50Millis, b.p50Millis),
+	p95Millis: Math.max(a.p95Millis, b.p95Millis),
+});
+
 function Courses({ series, total, view }: { series: S["CallSeries"]; total: S["CallSum"]; view: View }) {
 	const data = useMemo(() => {
 		const steps: Steps = {
@@ -232,11 +274,28 @@ function Courses({ series, total, view }: { series: S["CallSeries"]; total: S["C
 		};
 		const values = (name: keyof S["CallStep"]) => series.total.map((step) => step[name]);
 		const times = (name: "p50Millis" | "p95Millis") => series.total.map((step) => (step.calls ? step[name] : null));
+		if (view.by) {
+			const lines = (value: (step: S["CallStep"]) => number | null, dots = false) =>
+				groupsOf(series, view.by).map((group, i) => ({
+					title: group.title,
+					colour: groupColours[i]!,
+					dash: groupDashes[i],
+					values: group.steps.map(value),
+					dots,
+				}));
+			return {
+				steps,
+				traffic: lines((step) => step.calls),
+				failures: lines((step) => step.errors),
+				latency: lines((step) => (step.calls ? step.p95Millis : null), true),
+				tokens: lines((step) => step.tokensIn + step.tokensOut),
+			};
+		}
 		return {
 			steps,
 			traffic: [
 				{ title: t("Calls"), colour: "--accent", values: values("calls"), bars: true, fill: 0.55 },
-				{ title: t("Failed"), colour: "--bad", values: values("errors"), bars: true, fill: 1 },
+				{ title: t("Failed or denied"), colour: "--bad", values: values("errors"), bars: true, fill: 1 },
 			],
 			latency: [
 				{ title: "p95", colour: "--warn", values: times("p95Millis"), dots: true },
@@ -248,33 +307,64 @@ function Courses({ series, total, view }: { series: S["CallSeries"]; total: S["C
 				{ title: t("Saved"), colour: "--ok", values: values("tokensSaved") },
 			],
 		};
-	}, [series]);
-	const common = { steps: data.steps, onSpan: view.setSpan, onBack: view.back };
+	}, [series, view.by]);
+	const { span } = view;
+	const { steps } = data;
+	const common = {
+		steps,
+		// The keys move the span of the address, whose chart may be still to come.
+		keyed: span ? { ...steps, from: span[0], count: (span[1] - span[0]) / steps.seconds } : steps,
+		groups:
+			view.by && total.calls > 0
+				? t("Lines, the one with the most calls first: {names}.", { names: list(data.traffic.map((one) => one.title)) })
+				: undefined,
+		onSpan: view.setSpan,
+		onBack: view.back,
+	};
 	return (
-		<div className="grid gap-3 md:grid-cols-2 md:[&>:first-child]:col-span-2">
+		<div className={cx("grid gap-3 md:grid-cols-2", !data.failures && "md:[&>:first-child]:col-span-2")}>
 			<Plot
 				{...common}
 				title={t("Traffic")}
-				sentence={tn(total.calls, "{n} call, {failed} failed ({share}).", "{n} calls, {failed} failed ({share}).", {
-					failed: number(total.errors),
-					share: share(total.errors, total.calls),
-				})}
+				sentence={tn(
+					total.calls,
+					"{n} call, {failed} failed or denied ({share}).",
+					"{n} calls, {failed} failed or denied ({share}).",
+					{
+						failed: number(total.errors),
+						share: share(total.errors, total.calls),
+					},
+				)}
 				lines={data.traffic}
 				format={(n) => (Number.isInteger(n) ? short(n) : "")}
 			/>
+			{data.failures && (
+				<Plot
+					{...common}
+					title={t("Failed or denied")}
+					sentence={tn(total.errors, "{n} call failed or was denied.", "{n} calls failed or were denied.")}
+					lines={data.failures}
+					format={(n) => (Number.isInteger(n) ? short(n) : "")}
+				/>
+			)}
 			<Plot
 				{...common}
-				title={t("Latency")}
-				sentence={t("Half of the calls took at most {p50}, 95% at most {p95}.", {
-					p50: took(total.p50Millis),
-					p95: took(total.p95Millis),
-				})}
+				title={view.by ? t("Latency (p95)") : t("Latency")}
+				sentence={
+					total.calls > 0
+						? t("Half of the calls took at most {p50}, 95% at most {p95}.", {
+								p50: took(total.p50Millis),
+								p95: took(total.p95Millis),
+							})
+						: t("No calls in this time.")
+				}
+				note={t("Time in which a person was asked does not count.")}
 				lines={data.latency}
 				format={millis}
 			/>
 			<Plot
 				{...common}
-				title={t("Tokens")}
+				title={view.by ? t("Tokens in and out") : t("Tokens")}
 				sentence={t("About {in} in, {out} out, {saved} saved by outlines of large answers.", {
 					in: short(total.tokensIn),
 					out: short(total.tokensOut),
@@ -299,14 +389,17 @@ const sums: Record<string, (sum: S["CallSum"]) => number> = {
 	saved: (sum) => sum.tokensSaved ?? 0,
 };
 
-function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
+/** Table has the sums of servers or tools. */
+function Table({ all, view }: { all: S["CallSum"][]; view: View }) {
 	const { filters, sort, set } = view;
 	const [selected, select] = useState<string>();
 	const rows = useMemo(() => {
 		const by = sums[sort] ?? sums.calls!;
-		return tools.toSorted((a, b) => by(b) - by(a));
-	}, [tools, sort]);
-	const isOn = (sum: S["CallSum"]) => sum.tool !== undefined && filters.tool.includes(wholeName(sum));
+		return all.toSorted((a, b) => by(b) - by(a));
+	}, [all, sort]);
+	const byServer = view.by === "server";
+	const isOn = (sum: S["CallSum"]) =>
+		byServer ? filters.server.includes(sum.server ?? "") : !!sum.tool && filters.tool.includes(wholeName(sum));
 	const head = (id: string, title: string) => ({
 		id,
 		right: true,
@@ -325,7 +418,7 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 	const columns: Column<S["CallSum"]>[] = [
 		{
 			id: "tool",
-			title: t("Tool"),
+			title: byServer ? t("Server") : t("Tool"),
 			width: "minmax(0,1fr)",
 			cell: (sum) => (
 				<button
@@ -334,21 +427,25 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 					className={cx("line max-w-full text-left font-medium", isOn(sum) ? "text-accent" : "hover:text-accent")}
 					onClick={() => toggle(sum)}
 				>
-					{toolName(sum) || t("unknown tools")}
+					{(byServer ? sum.server : toolName(sum)) || t("unknown tools")}
 				</button>
 			),
 		},
-		{
-			id: "server",
-			title: t("Server"),
-			width: "minmax(0,120px)",
-			wide: true,
-			cell: (sum) => <span className="text-muted">{sum.server}</span>,
-		},
-		{ ...head("calls", t("Calls")), width: "92px", cell: (sum) => number(sum.calls) },
+		...(byServer
+			? []
+			: [
+					{
+						id: "server",
+						title: t("Server"),
+						width: "minmax(0,120px)",
+						wide: true,
+						cell: (sum: S["CallSum"]) => <span className="text-muted">{sum.server}</span>,
+					},
+				]),
+		{ ...head("calls", t("Calls")), width: "76px", cell: (sum) => number(sum.calls) },
 		{
 			...head("errors", t("Failure rate")),
-			width: "116px",
+			width: "104px",
 			cell: (sum) => (
 				<span className={sum.errors ? "text-bad" : "text-faint"} title={number(sum.errors)}>
 					{share(sum.errors, sum.calls)}
@@ -356,10 +453,10 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 			),
 		},
 		{ ...head("p50", "p50"), width: "88px", wide: true, cell: (sum) => took(sum.p50Millis) },
-		{ ...head("p95", "p95"), width: "84px", cell: (sum) => took(sum.p95Millis) },
+		{ ...head("p95", "p95"), width: "88px", cell: (sum) => took(sum.p95Millis) },
 		{
 			...head("tokens", t("Tokens in / out")),
-			width: "164px",
+			width: "132px",
 			wide: true,
 			cell: (sum) => (
 				<span className="text-muted">
@@ -369,7 +466,7 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 		},
 		{
 			...head("saved", t("Saved")),
-			width: "88px",
+			width: "72px",
 			wide: true,
 			cell: (sum) =>
 				sum.tokensSaved ? (
@@ -381,7 +478,7 @@ function ToolTable({ tools, view }: { tools: S["CallSum"][]; view: View }) {
 		{
 			id: "open",
 			title: <span className="sr-only">{t("Calls")}</span>,
-			width: "136px",
+			width: "128px",
 			right: true,
 			wide: true,
 			cell: (sum) => (

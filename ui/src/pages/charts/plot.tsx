@@ -1,7 +1,7 @@
-import { useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { currentLang } from "@/lang";
+import { day, sentences, time } from "@/lang";
 import { useDark } from "@/shell/theme";
 import { Card } from "@/ui";
 
@@ -12,6 +12,8 @@ export type Line = {
 	/** A value for each step; null where there is none. */
 	values: (number | null)[];
 	bars?: boolean;
+	/** The lengths of its dashes and gaps, in pixels. */
+	dash?: number[];
 	/** A dot for each value: one between steps without a value has no line. */
 	dots?: boolean;
 	/** How much of the colour what is below the line has. */
@@ -21,15 +23,7 @@ export type Line = {
 /** Steps are the times that all charts of the page have in common. */
 export type Steps = { from: number; seconds: number; count: number };
 
-const locale = () => (currentLang() === "ja" ? "ja-JP" : "en-US");
-const hours = (at: Date, seconds: boolean) =>
-	at.toLocaleTimeString(locale(), {
-		hour: "2-digit",
-		minute: "2-digit",
-		second: seconds ? "2-digit" : undefined,
-		hourCycle: "h23",
-	});
-const day = (at: Date) => at.toLocaleDateString(locale(), { month: "short", day: "numeric" });
+const hours = (at: Date, seconds: boolean) => time(at).slice(0, seconds ? 8 : 5);
 
 /** stepTime writes when a step was. */
 function stepTime({ from, seconds }: Steps, i: number): string {
@@ -55,21 +49,51 @@ const ticks: uPlot.Axis.DynamicValues = (_, splits, __, ___, step) => {
 // 2.5 ms would be written as 3 ms.
 const round = Array.from({ length: 12 }, (_, i) => [1, 2, 5].map((n) => n * 10 ** (i - 1))).flat();
 
-/** Plot is a chart over time. Dragging chooses a span; a double click goes back. Its
+/** spanOf is the span that a key chooses: nearer, farther, earlier, later; undefined if it
+ * is another key, or there is no such span. */
+function spanOf(key: string, { from, seconds, count }: Steps, now: number): [number, number] | undefined {
+	const moves: Record<string, [number, number]> = {
+		"+": [0.25, -0.25],
+		"=": [0.25, -0.25], // the key of +, without Shift
+		"-": [-0.5, 0.5],
+		ArrowLeft: [-0.25, -0.25],
+		ArrowRight: [0.25, 0.25],
+	};
+	const move = moves[key];
+	if (!move) return;
+	const whole = (part: number) => seconds * Math.round(part * count);
+	const end = from + seconds * count;
+	const to = Math.min(end + whole(move[1]), Math.max(end, now)); // the future has no calls
+	const begin = key === "ArrowRight" ? from + to - end : from + whole(move[0]);
+	const same = begin === from && to === end;
+	if (!same && to > begin && to - begin <= 60 * 86_400) return [begin, to];
+}
+
+/** Plot is a chart over time. Dragging chooses a span; a double click goes back. So do the
+ * keys + - ← → and Escape while it has the focus. Its
  * sentence says the same to those who do not see it. */
 export function Plot({
 	title,
 	sentence,
+	note,
+	groups,
 	lines,
 	steps,
+	keyed,
 	format,
 	onSpan,
 	onBack,
 }: {
 	title: string;
 	sentence: string;
+	/** What its sentence says under the pointer. */
+	note?: string;
+	/** Names the lines for those who do not see the legend. */
+	groups?: string;
 	lines: Line[];
 	steps: Steps;
+	/** The steps that keys move. */
+	keyed: Steps;
 	format: (value: number) => string;
 	onSpan: (from: number, to: number) => void;
 	onBack: () => void;
@@ -80,7 +104,7 @@ export function Plot({
 	const [at, setAt] = useState<number | null>(null);
 	const latest = useRef({ lines, steps, onSpan, onBack, format });
 	latest.current = { lines, steps, onSpan, onBack, format };
-	const shape = lines.map((line) => `${line.colour}${line.fill}`).join();
+	const shape = lines.map((line) => `${line.colour}${line.fill}${line.dash}`).join();
 
 	// biome-ignore lint/correctness/useExhaustiveDependencies: another theme or other lines are another chart
 	useEffect(() => {
@@ -126,6 +150,7 @@ export function Plot({
 						stroke: colour(line.colour),
 						fill: colour(line.colour, line.fill ?? 0.08),
 						width: line.bars ? 0 : 1.5,
+						dash: line.dash,
 						paths: line.bars ? uPlot.paths.bars!({ size: [0.8, 28] }) : undefined,
 						points: line.bars ? { show: false } : { show: line.dots ?? false, size: 4, fill: colour(line.colour) },
 					})),
@@ -175,18 +200,44 @@ export function Plot({
 	}, [dark, shape]);
 	useEffect(() => plot.current?.setData(dataOf(steps, lines)), [steps, lines]);
 
+	const press = (event: KeyboardEvent) => {
+		if (event.ctrlKey || event.metaKey || event.altKey) return;
+		const span = spanOf(event.key, keyed, Date.now() / 1000);
+		if (!span) return;
+		onSpan(...span);
+		event.preventDefault();
+		event.stopPropagation();
+	};
 	return (
 		<Card className="min-w-0">
 			<figure className="m-0 flex h-full flex-col" aria-label={title}>
 				<figcaption className="px-4 pt-3 pb-1">
 					<h2 className="text-sm leading-5">{title}</h2>
-					<p className="text-muted text-xs">{sentence}</p>
+					<p className="text-muted text-xs" title={note}>
+						{sentence}
+					</p>
 					<div aria-hidden className="line mt-1 flex h-4 gap-x-4 text-muted text-xs">
-						{lines.map((line) => {
+						{lines.map((line, i) => {
 							const value = at === null ? undefined : line.values[at];
 							return (
-								<span key={line.title} className="tabular inline-flex items-center gap-1.5">
-									<span className="size-2 rounded-xs" style={{ background: `var(${line.colour})` }} />
+								// biome-ignore lint/suspicious/noArrayIndexKey: two lines may have the same title
+								<span key={i} className="tabular inline-flex items-center gap-1.5">
+									{line.dash ? (
+										<svg
+											aria-hidden
+											className="h-2 w-5"
+											stroke={`var(${line.colour})`}
+											strokeWidth={2}
+											strokeDasharray={line.dash.join(" ")}
+										>
+											<line x2={20} y1={4} y2={4} />
+										</svg>
+									) : (
+										<span
+											className="size-2 rounded-xs"
+											style={{ background: `var(${line.colour})`, opacity: line.bars ? line.fill : undefined }}
+										/>
+									)}
 									{line.title}
 									{at !== null && <b className="font-medium text-text">{value == null ? "–" : format(value)}</b>}
 								</span>
@@ -197,7 +248,16 @@ export function Plot({
 						)}
 					</div>
 				</figcaption>
-				<div ref={box} role="img" aria-label={`${title}: ${sentence}`} className="mt-auto h-[180px] overflow-hidden" />
+				<div
+					ref={box}
+					role="img"
+					aria-label={sentences(`${title}: ${sentence}`, note, groups)}
+					aria-keyshortcuts="+ - ArrowLeft ArrowRight Escape"
+					// biome-ignore lint/a11y/noNoninteractiveTabindex: its keys zoom
+					tabIndex={0}
+					onKeyDown={press}
+					className="mt-auto h-[180px] overflow-hidden focus-visible:-outline-offset-2"
+				/>
 			</figure>
 		</Card>
 	);

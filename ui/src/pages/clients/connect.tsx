@@ -1,38 +1,42 @@
-import { BookOpen } from "lucide-react";
+import { keepPreviousData } from "@tanstack/react-query";
+import { Plus } from "lucide-react";
 import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
-import { list, t } from "@/lang";
-import { Button, Cap, Card, Chip, Dialog, LinkButton, Loaded, Problem, say } from "@/ui";
+import { list, number, t } from "@/lang";
+import { Button, Cap, Card, Dialog, LinkButton, Loaded, Problem, say, Toggle } from "@/ui";
 
 /** Connect shows what connecting a client would change, and does it. */
 export function Connect({
 	client,
-	knowledge,
+	lacking,
 	onClose,
 }: {
 	client: S["ClientConnection"];
-	/** Only an entry for the knowledge base is added. */
-	knowledge?: boolean;
+	/** Servers that the client may get an entry for. If there are any, its others stay. */
+	lacking?: string[];
 	onClose: () => void;
 }) {
 	const path = { client: client.name };
+	const [left, leave] = useState<string[]>([]);
+	const add = lacking?.filter((name) => !left.includes(name));
 	const plan = query.useQuery(
 		"post",
 		"/v1/connections/{client}",
-		{ params: { path }, body: { dryRun: true, knowledge } },
-		{ staleTime: 0, gcTime: 0 },
+		{ params: { path }, body: { dryRun: true, add } },
+		{ staleTime: 0, gcTime: 0, enabled: add?.length !== 0, placeholderData: keepPreviousData },
 	);
 	const connect = query.useMutation("post", "/v1/connections/{client}");
 	const start = () =>
 		connect.mutate(
-			{ params: { path }, body: { knowledge } },
+			{ params: { path }, body: { add } },
 			{
 				onSuccess: () => {
 					refresh("/v1/connections", "/v1/doctor", "/v1/tokens");
 					say(
-						knowledge
-							? t("{title} has the knowledge base. Restart it, so that it reads its file again.", {
+						add
+							? t("{title} has {names} now. Restart it, so that it reads its file again.", {
 									title: client.title,
+									names: list(add.map(nameOf)),
 								})
 							: t("{title} is connected. Restart it, so that it reads its file again.", { title: client.title }),
 					);
@@ -40,14 +44,13 @@ export function Connect({
 				},
 			},
 		);
-	const files = plan.data?.files.filter((file) => file.entries?.length || file.notImported?.length || file.problem);
+	const planned = add?.length === 0 ? [] : plan.data?.files;
+	const files = planned?.filter((file) => file.entries?.length || file.notImported?.length || file.problem);
 	const any = files?.some((file) => file.entries?.length);
 	return (
 		<Dialog
 			title={
-				knowledge
-					? t("Give {title} the knowledge base", { title: client.title })
-					: t("Connect {title}", { title: client.title })
+				lacking ? t("Add servers to {title}", { title: client.title }) : t("Connect {title}", { title: client.title })
 			}
 			onClose={onClose}
 			size="wide"
@@ -55,7 +58,7 @@ export function Connect({
 				<>
 					<Button onClick={onClose}>{t("Cancel")}</Button>
 					<Button look="primary" disabled={!any} busy={connect.isPending} onClick={start}>
-						{knowledge ? t("Add the entry") : t("Connect")}
+						{lacking ? t("Add") : t("Connect")}
 					</Button>
 				</>
 			}
@@ -64,17 +67,33 @@ export function Connect({
 				{() => (
 					<div className="flex flex-col gap-4">
 						<p className="text-muted">
-							{knowledge
-								? t("This entry is added. Everything else in the file stays, and the file from before is kept.")
+							{lacking
+								? t(
+										"An agent reaches only the servers that its client has an entry for. These are added; everything else in the file stays, and the file from before is kept.",
+									)
 								: t(
 										"These entries would lead to Genkan. Every tool keeps its name; everything else in the file stays, and the file from before is kept.",
 									)}
 						</p>
-						{!any && files?.every((file) => !file.problem) && (
+						{lacking && lacking.length > 1 && (
+							<fieldset className="flex flex-wrap gap-1.5">
+								<legend className="sr-only">{t("Servers")}</legend>
+								{lacking.map((name) => (
+									<Toggle
+										key={name}
+										on={!left.includes(name)}
+										onClick={() =>
+											leave(left.includes(name) ? left.filter((other) => other !== name) : [...left, name])
+										}
+									>
+										{nameOf(name)}
+									</Toggle>
+								))}
+							</fieldset>
+						)}
+						{!lacking && !any && files?.every((file) => !file.problem) && (
 							<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
-								{knowledge
-									? t("Nothing would change: it has the knowledge base.")
-									: t("Nothing would change: import its servers first.")}
+								{t("Nothing would change: import its servers first.")}
 							</p>
 						)}
 						{files?.map((file) => (
@@ -112,48 +131,48 @@ export function Connect({
 	);
 }
 
-const entries = (client: S["ClientConnection"]) => client.files.reduce((sum, file) => sum + file.connected, 0);
+/** nameOf is what people call a server of Genkan. */
+const nameOf = (server: string) => (server === "kb" ? t("the knowledge base") : server);
 
-/** HasKnowledge says whether a connected client gets the knowledge base, or gives it one. */
-export function HasKnowledge({ client }: { client: S["ClientConnection"] }) {
+/** AddServers gives a connected client entries for servers that it lacks. */
+export function AddServers({
+	client,
+	servers = client.lacking,
+}: {
+	client: S["ClientConnection"];
+	servers?: string[];
+}) {
 	const [asked, ask] = useState(false);
-	const servers = query.useQuery("get", "/v1/servers");
-	if (entries(client) === 0 || !servers.data?.servers.some((one) => one.name === "kb")) return null;
-	if (client.files.some((file) => file.knowledge))
-		return (
-			<Chip tone="ok">
-				<BookOpen />
-				{t("knowledge base")}
-			</Chip>
-		);
+	if (servers.length === 0) return null;
 	return (
 		<>
-			<Button onClick={() => ask(true)} title={t("Its entries lead to single servers, so it has no knowledge base.")}>
-				<BookOpen />
-				{t("Add the knowledge base")}
+			<Button onClick={() => ask(true)} title={t("It has no entry for {names}.", { names: list(servers.map(nameOf)) })}>
+				<Plus />
+				{servers.length === 1
+					? t("Add {name}", { name: nameOf(servers[0]!) })
+					: t("Add {n} servers", { n: number(servers.length) })}
 			</Button>
-			{asked && <Connect client={client} knowledge onClose={() => ask(false)} />}
+			{asked && <Connect client={client} lacking={servers} onClose={() => ask(false)} />}
 		</>
 	);
 }
 
-/** WhoHasKnowledge lists the connected clients of this machine, with whether they get the
- * knowledge base. It is nothing where all of them do. */
-export function WhoHasKnowledge() {
+/** WhoLacks lists the connected clients of this machine that have no entry for a server. */
+export function WhoLacks({ server }: { server: string }) {
 	const connections = query.useQuery("get", "/v1/connections", {}, { retry: false });
-	const connected = connections.data?.connections.filter((one) => entries(one) > 0) ?? [];
-	if (connected.every((one) => one.files.some((file) => file.knowledge))) return null;
+	const clients = connections.data?.connections.filter((one) => one.lacking.includes(server)) ?? [];
+	if (clients.length === 0) return null;
 	return (
 		<Card className="mb-4">
 			<p className="px-4 pt-3 text-muted">
-				{t(
-					"These clients are connected. An agent reaches the knowledge base only where its client has an entry for it.",
-				)}
+				{t("These clients are connected, but have no entry for {name}, so their agents do not reach it.", {
+					name: nameOf(server),
+				})}
 			</p>
-			{connected.map((one) => (
+			{clients.map((one) => (
 				<div key={one.name} className="flex min-h-12 items-center gap-3 px-4 py-2">
 					<span className="flex-1 font-medium">{one.title}</span>
-					<HasKnowledge client={one} />
+					<AddServers client={one} servers={[server]} />
 				</div>
 			))}
 		</Card>

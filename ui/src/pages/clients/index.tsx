@@ -6,7 +6,7 @@ import { ago, between, list, number, quoted, sentences, t, tn, whole } from "@/l
 import { useSession } from "@/shell/session";
 import { Button, Card, Chip, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet, say } from "@/ui";
 import { shellLine } from "@/ui/shell";
-import { Connect, HasKnowledge } from "./connect";
+import { AddServers, Connect } from "./connect";
 import { Tokens } from "./tokens";
 
 /** Clients shows the programs that call through Genkan: those on this machine, and those
@@ -151,7 +151,7 @@ function Connections() {
 												)}
 												{problem && <div className="mt-1 text-bad text-sm">{problem.problem}</div>}
 											</div>
-											<HasKnowledge client={one} />
+											<AddServers client={one} />
 											{changed && (
 												<Button busy={undo.isPending} onClick={() => takeBack(one.name, one.title)}>
 													<Undo2 />

@@ -20,8 +20,6 @@ export default {
 		"「元に戻す」で接続前の状態に戻すか、その項目をファイルから削除してください。",
 	"Add the server, or delete these entries from the file.":
 		"サーバーを追加するか、その項目をファイルから削除してください。",
-	"{title} has the knowledge base. Restart it, so that it reads its file again.":
-		"{title} にナレッジベースを追加しました。{title} を再起動すると反映されます。",
 	"Lower case letters, digits, . _ and -, at most 64 characters, a letter or digit first.":
 		"半角の英小文字、数字、. _ - が使えます。英小文字か数字で始め、64 文字以内で入力してください。",
 	Connect: "つなぐ",
@@ -55,17 +53,17 @@ export default {
 		"上でアクセストークンを発行すると、TOKEN の場所に入ります。",
 	"The address {address} works on this machine alone. For a client elsewhere, let Genkan listen on an address that it reaches, with TLS: the keys listen and tls of genkan.yaml.":
 		"{address} はこのマシンでしか使えません。別のマシンから使うには、genkan.yaml の listen と tls で、外部から接続できるアドレスと TLS を設定してください。",
-	"Give {title} the knowledge base": "{title} でナレッジベースを使えるようにする",
-	"Add the entry": "設定の項目を追加",
-	"This entry is added. Everything else in the file stays, and the file from before is kept.":
-		"次の設定の項目を追加します。ファイルのほかの部分はそのままで、変更前のファイルも保管します。",
-	"Nothing would change: it has the knowledge base.": "変更するものがありません。ナレッジベースはすでに使えます。",
+	"{title} has {names} now. Restart it, so that it reads its file again.":
+		"{title} に {names} を追加しました。{title} を再起動すると反映されます。",
+	"Add servers to {title}": "{title} にサーバーを追加",
+	"An agent reaches only the servers that its client has an entry for. These are added; everything else in the file stays, and the file from before is kept.":
+		"エージェントが使えるのは、クライアントに設定の項目があるサーバーだけです。次の項目を追加します。ファイルのほかの部分はそのままで、変更前のファイルも保管します。",
+	"the knowledge base": "ナレッジベース",
 	"knowledge base": "ナレッジベース",
-	"Its entries lead to single servers, so it has no knowledge base.":
-		"設定の項目がサーバーごとに分かれているため、ナレッジベースは使えません。",
-	"Add the knowledge base": "ナレッジベースを追加",
-	"These clients are connected. An agent reaches the knowledge base only where its client has an entry for it.":
-		"次のクライアントからは、まだナレッジベースを使えません。使うには「ナレッジベースを追加」を押してください。",
+	"It has no entry for {names}.": "{names} の項目がありません。",
+	"Add {name}": "{name} を追加",
+	"These clients are connected, but have no entry for {name}, so their agents do not reach it.":
+		"次のクライアントには {name} の設定の項目がないため、エージェントから使えません。",
 	"What it may use": "使える範囲",
 	"may use only {servers}": "使えるサーバー：{servers} のみ",
 	"may use all servers": "すべてのサーバーを使えます",

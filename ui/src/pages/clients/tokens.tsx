@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { query, refresh, type S } from "@/api/client";
+import { Failure, query, refresh, type S } from "@/api/client";
 import { ago, list, t, whole } from "@/lang";
 import {
 	Button,
@@ -13,6 +13,7 @@ import {
 	Input,
 	LinkButton,
 	Loaded,
+	messageOf,
 	Problem,
 	Prose,
 	Select,
@@ -39,6 +40,8 @@ export function Tokens({
 	const [asked, ask] = useState<string>();
 	const [changing, change] = useState<S["Token"]>();
 	const ready = name.trim() !== "" && isWhole(limit);
+	// Servers are chosen, so what is refused or taken is the name.
+	const atName = make.error instanceof Failure && [400, 409].includes(make.error.status);
 	const add = () =>
 		ready &&
 		make.mutate(
@@ -62,6 +65,7 @@ export function Tokens({
 					<div className="w-full sm:w-80">
 						<Field
 							label={t("Name of a client on another machine, or of a script")}
+							error={atName && messageOf(make.error)}
 							hint={t("Lower case letters, digits, . _ and -, at most 64 characters, a letter or digit first.")}
 						>
 							<Input
@@ -82,7 +86,7 @@ export function Tokens({
 						</Button>
 					</div>
 				</div>
-				{make.error && <Problem className="m-3" error={make.error} />}
+				{make.error && !atName && <Problem className="m-3" error={make.error} />}
 				{made && (
 					<div className="m-3 flex flex-wrap items-center gap-2 rounded-lg bg-ok-soft px-4 py-3 text-ok">
 						<span className="flex-1 basis-full">
@@ -197,7 +201,8 @@ function LimitFields({ limit, onChange }: { limit: Limit; onChange: (limit: Limi
 						<option value="some">{t("only these servers")}</option>
 					</Select>
 				</span>
-				<span className="flex items-center gap-2">
+				{/* biome-ignore lint/a11y/noLabelWithoutControl: the switch is a button */}
+				<label className="flex items-center gap-2">
 					<Switch
 						on={limit.readOnly ?? false}
 						label={t("Only tools that read")}
@@ -209,7 +214,7 @@ function LimitFields({ limit, onChange }: { limit: Limit; onChange: (limit: Limi
 					>
 						{t("Only tools that read")}
 					</span>
-				</span>
+				</label>
 			</div>
 			{chosen && (
 				<fieldset className="flex flex-wrap items-center gap-1.5">

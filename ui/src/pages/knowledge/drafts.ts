@@ -16,7 +16,7 @@ export type Fields = {
 
 /** Draft is a text that is not saved: what it was, when that was written, and what it is
  * now. */
-export type Draft = { was: Fields; updatedAt: string; now: Fields };
+type Draft = { was: Fields; updatedAt: string; now: Fields };
 
 // Drafts outlive the page that edits them, and a reload: the Back button of the browser
 // does not ask.
@@ -43,6 +43,12 @@ export const write = (key: string, change: Partial<Fields>): void =>
 		return draft ? { ...drafts, [key]: { ...draft, now: { ...draft.now, ...change } } } : drafts;
 	});
 
+/** saved drops a draft whose fields are stored. What was written since they were sent stays. */
+export const saved = (key: string, sent: Fields, updatedAt: string): void =>
+	set(({ [key]: draft, ...rest }) =>
+		!draft || same(draft.now, sent) ? rest : { ...rest, [key]: { was: sent, updatedAt, now: draft.now } },
+	);
+
 export const drop = (key: string): void => set(({ [key]: _, ...rest }) => rest);
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -50,7 +56,7 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 export const isChanged = (draft: Draft | undefined): boolean => draft !== undefined && !same(draft.was, draft.now);
 
 export const empty: Fields = {
-	type: "",
+	type: "notes",
 	title: "",
 	description: "",
 	content: "",
@@ -118,15 +124,17 @@ export const refOf = ({ type, id }: { type: string; id: number }): string => `${
 /** hrefOf is the address of an item. */
 export const hrefOf = (ref: string, query = ""): string => `/knowledge/${encodeURIComponent(ref)}${query}`;
 
+/** written are the routes whose answers a write may have changed. */
+export const written = [
+	"/v1/items",
+	"/v1/items/search",
+	"/v1/items/{ref}",
+	"/v1/items/{ref}/related",
+	"/v1/items/path",
+	"/v1/tags",
+	"/v1/state",
+	"/v1/knowledge",
+] as const;
+
 /** again asks for everything that a write may have changed. */
-export const again = (): void =>
-	refresh(
-		"/v1/items",
-		"/v1/items/search",
-		"/v1/items/{ref}",
-		"/v1/items/{ref}/related",
-		"/v1/items/path",
-		"/v1/tags",
-		"/v1/state",
-		"/v1/knowledge",
-	);
+export const again = (): void => refresh(...written);

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
-import { type ReactNode, useCallback, useId, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useCallback, useId, useState } from "react";
 import { useLocation } from "wouter";
-import { query, type S } from "@/api/client";
+import { queries, query, type S } from "@/api/client";
 import { t } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { Button, Chip, composing, Field, Input, Problem, Select, say, TextArea } from "@/ui";
@@ -19,6 +19,7 @@ import {
 	hrefOf,
 	isChanged,
 	refOf,
+	saved,
 	useDrafts,
 	write,
 	wrongFields,
@@ -30,6 +31,10 @@ import { priorities, priorityOf } from "./words";
 /** edit opens the editor for an item. */
 export const edit = (item: S["Item"]): void => begin(refOf(item), fieldsOf(item), item.updated_at);
 
+/** isSave reports whether a key saves what is edited. */
+const isSave = (event: KeyboardEvent): boolean =>
+	event.key.toLowerCase() === "s" && (event.metaKey || event.ctrlKey) && !composing(event);
+
 /** Editing is the head of an editor: what is edited, and how to end that. mod+s saves. What an
  * error is about is brought into sight. */
 export function Editing({
@@ -38,6 +43,7 @@ export function Editing({
 	error,
 	busy,
 	changed,
+	inert,
 	save,
 	leave,
 	children,
@@ -47,6 +53,8 @@ export function Editing({
 	error: unknown;
 	busy: boolean;
 	changed: boolean;
+	/** Nothing can be written now. */
+	inert?: boolean;
 	save: () => void;
 	leave: () => void;
 	children: ReactNode;
@@ -58,7 +66,7 @@ export function Editing({
 			role="form"
 			aria-label={name}
 			onKeyDown={(event) => {
-				if (event.key.toLowerCase() !== "s" || !(event.metaKey || event.ctrlKey) || composing(event)) return;
+				if (!isSave(event)) return;
 				event.preventDefault();
 				if (!busy) save();
 			}}
@@ -82,7 +90,7 @@ export function Editing({
 					</>
 				)}
 			</div>
-			<div ref={around} className="flex flex-col gap-4 p-4">
+			<div ref={around} inert={inert} className="flex flex-col gap-4 p-4">
 				{children}
 			</div>
 		</div>
@@ -124,17 +132,23 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 		const latest = draftOf(id);
 		if (!latest) return;
 		setMended([]);
-		const done = (saved: S["Item"]) => {
-			drop(id);
+		const from = location.pathname;
+		const done = (stored: S["Item"]) => {
+			const ref = refOf(stored);
+			queries.setQueryData(["get", "/v1/items/{ref}", { params: { path: { ref } } }], stored);
+			saved(id, latest.now, stored.updated_at);
 			again();
-			say(item ? t("Saved.") : t("{ref} is made.", { ref: refOf(saved) }));
-			if (!item) setTimeout(() => go(hrefOf(refOf(saved)))); // when the draft is gone
+			say(item ? t("Saved.") : t("{ref} is made.", { ref }));
+			if (!item && location.pathname === from) setTimeout(() => go(hrefOf(ref))); // when the draft is gone
 		};
-		if (item) change.mutate({ params: { path: { ref: refOf(item) } }, body: changeOf(latest) }, { onSuccess: done });
-		else {
+		const failed = () => {}; // the mutation has the error
+		if (item) {
+			const path = { ref: refOf(item) };
+			change.mutateAsync({ params: { path }, body: changeOf(latest) }).then(done, failed);
+		} else {
 			const { status, priority, ...rest } = latest.now;
 			const body = { ...rest, ...(status ? { status } : {}), ...(priority ? { priority } : {}) };
-			add.mutate({ body }, { onSuccess: done });
+			add.mutateAsync({ body }).then(done, failed);
 		}
 	};
 	const usual = statuses.data?.statuses.find((one) => !one.closed)?.name;
@@ -146,6 +160,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 			error={(item ? change : add).error}
 			busy={add.isPending || change.isPending}
 			changed={isChanged(draft)}
+			inert={add.isPending} // its page follows, without what is typed meanwhile
 			save={save}
 			leave={() => {
 				drop(id);
@@ -165,12 +180,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					error={wrong.type}
 					hint={t("Any word: notes, decisions, issues. It becomes a part of the ID.")}
 				>
-					<Input
-						list={`${listID}-types`}
-						value={now.type}
-						onChange={(event) => set({ type: event.target.value })}
-						autoFocus
-					/>
+					<Input list={`${listID}-types`} value={now.type} onChange={(event) => set({ type: event.target.value })} />
 				</Field>
 			)}
 			<datalist id={`${listID}-types`}>
@@ -179,7 +189,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 				))}
 			</datalist>
 			<Field label={t("Title")} needed error={wrong.title}>
-				<Input value={now.title} onChange={(event) => set({ title: event.target.value })} />
+				<Input value={now.title} onChange={(event) => set({ title: event.target.value })} autoFocus={!item} />
 			</Field>
 			<Field label={t("Description")} error={wrong.description}>
 				<TextArea rows={2} value={now.description} onChange={(event) => set({ description: event.target.value })} />
@@ -202,7 +212,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					}
 				>
 					<Select value={now.status} onChange={(event) => set({ status: event.target.value })}>
-						{!item && <option value="">{t("Usual ({name})", { name: statusWord(usual ?? "") })}</option>}
+						{!item && <option value="">{t("Default ({name})", { name: statusWord(usual ?? "") })}</option>}
 						{now.status && !known.includes(now.status) && <option value={now.status}>{now.status}</option>}
 						{known.map((name) => (
 							<option key={name} value={name}>
@@ -213,7 +223,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 				</Field>
 				<Field label={t("Priority")} error={wrong.priority}>
 					<Select value={now.priority} onChange={(event) => set({ priority: event.target.value })}>
-						{!item && <option value="">{t("Usual ({name})", { name: priorityOf("MEDIUM") })}</option>}
+						{!item && <option value="">{t("Default ({name})", { name: priorityOf("MEDIUM") })}</option>}
 						{Object.entries(priorities).map(([value, { title }]) => (
 							<option key={value} value={value}>
 								{t(title)}
@@ -315,6 +325,7 @@ function Tags({
 					onEnter={add}
 					onBlur={() => text && add(text)}
 					onKeyDown={(event) => {
+						if (isSave(event)) add(text);
 						if (event.key === "Backspace" && text === "" && !composing(event)) onChange(tags.slice(0, -1));
 					}}
 				/>

@@ -187,6 +187,7 @@ export default function Graph({ center }: { center: string }) {
 				id,
 				source,
 				target,
+				ariaLabel: `${source} – ${target}`,
 				className: on ? "genkan-path" : undefined,
 				zIndex: on ? 1 : 0,
 				style: {

@@ -3,11 +3,12 @@ import { Ban, BookOpen, Plus, SearchX } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api, query, type S } from "@/api/client";
-import { useEvents } from "@/api/events";
+import { soon, useEvents } from "@/api/events";
 import { ago, t, tn, whole } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
 import { useHasKnowledge } from "@/shell/nav";
+import { useSearchText } from "@/shell/search";
 import { useSession } from "@/shell/session";
 import {
 	Button,
@@ -26,8 +27,8 @@ import {
 	Select,
 	Tabs,
 } from "@/ui";
-import { WhoHasKnowledge } from "../clients/connect";
-import { again, hrefOf, isChanged, refOf, useDrafts } from "./drafts";
+import { WhoLacks } from "../clients/connect";
+import { hrefOf, isChanged, refOf, useDrafts, written } from "./drafts";
 import { Edit, startNew } from "./edit";
 import { Item } from "./item";
 import { State } from "./state";
@@ -54,7 +55,7 @@ export default function Knowledge() {
 	const [, go] = useLocation();
 	useEvents(({ name, data }) => {
 		const call = data as { server?: string; tool?: string } | undefined;
-		if (name === "call.ended" && call?.server === "kb" && call.tool && !reads.test(call.tool)) again();
+		if (name === "call.ended" && call?.server === "kb" && call.tool && !reads.test(call.tool)) soon(...written);
 	});
 	const { admin } = useSession();
 	const has = useHasKnowledge();
@@ -100,31 +101,6 @@ export default function Knowledge() {
 	);
 }
 
-/** useSearchText is what is typed, which goes to the address when the hands rest. */
-function useSearchText(inURL: string, toURL: (text: string) => void) {
-	const [text, setText] = useState(inURL);
-	const sent = useRef(inURL);
-	const latest = useRef(toURL);
-	latest.current = toURL;
-	useEffect(() => {
-		if (inURL === sent.current) return;
-		sent.current = inURL;
-		setText(inURL);
-	}, [inURL]);
-	useEffect(() => {
-		if (text === sent.current) return;
-		const timer = setTimeout(
-			() => {
-				sent.current = text;
-				latest.current(text);
-			},
-			text ? 250 : 0,
-		);
-		return () => clearTimeout(timer);
-	}, [text]);
-	return [text, setText] as const;
-}
-
 const filterNames = ["q", "type", "status", "tag"] as const;
 
 function Items({ reference, make }: { reference: string; make: () => void }) {
@@ -144,7 +120,7 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 			},
 			{ replace: true },
 		);
-	const [text, setText] = useSearchText(q, (value) => set("q", value));
+	const { text, setText } = useSearchText(q, (value) => set("q", value));
 	const wanted = q.trim();
 	const searching = wanted !== "";
 	const filtered = searching || type !== "" || tag !== "" || status !== "";
@@ -181,12 +157,13 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 		filterNames.flatMap((name) => (params.get(name) ? [[name, params.get(name)!]] : [])),
 	);
 	const back = `/knowledge${filters.size > 0 ? `?${filters}` : ""}`;
-	const open = (ref: string) => go(hrefOf(ref, filters.size > 0 ? `?${filters}` : ""));
+	const addressOf = (ref: string) => hrefOf(ref, filters.size > 0 ? `?${filters}` : "");
+	const open = (ref: string) => go(addressOf(ref));
 
 	if (nothing && reference === "")
 		return (
 			<>
-				{admin && <WhoHasKnowledge />}
+				{admin && <WhoLacks server="kb" />}
 				<Card>
 					<Empty
 						icon={<BookOpen />}
@@ -219,6 +196,7 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 			rowKey={refOf}
 			selected={selected ?? reference}
 			onSelect={select}
+			href={(row) => addressOf(refOf(row))}
 			onOpen={(row) => {
 				select(undefined);
 				open(refOf(row));
@@ -255,7 +233,7 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 			className={cx("grid items-start gap-4", reference && !graph && "md:grid-cols-[minmax(280px,2fr)_minmax(0,3fr)]")}
 		>
 			<div className={cx("min-w-0", reference && (graph ? "hidden" : "max-md:hidden"))}>
-				{admin && !reference && <WhoHasKnowledge />}
+				{admin && !reference && <WhoLacks server="kb" />}
 				<div className="mb-2 flex flex-wrap items-center gap-2">
 					<SearchBox
 						className={cx("w-full", !reference && "sm:w-96")}

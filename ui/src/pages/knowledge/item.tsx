@@ -38,7 +38,7 @@ function useGraph(wanted: boolean, reference: string): ComponentType<{ center: s
 	return Graph;
 }
 
-export type View = "text" | "graph";
+type View = "text" | "graph";
 
 /** Item is one item: its text, its surroundings as a graph, or its form. */
 export function Item({ reference, back }: { reference: string; back: string }) {

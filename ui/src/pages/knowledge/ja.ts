@@ -63,15 +63,15 @@ export default {
 	"Any word: notes, decisions, issues. It becomes a part of the ID.":
 		"notes（メモ）、decisions（決定）、issues（課題）など、自由に決められます。項目の ID の一部になります。",
 	Content: "本文",
-	Markdown: "Markdown で書けます",
+	Markdown: "Markdown で書けます。",
 	"Completed: it was done. Closed: nothing more is to be done about it.":
 		"完了：作業が済んだもの。終了：これ以上対応しないもの。",
-	"Usual ({name})": "既定（{name}）",
+	"Default ({name})": "既定（{name}）",
 	Priority: "優先度",
 	"Relations have no direction: the other item gets this one, too.":
 		"関連に向きはありません。相手の項目にも、この項目が関連として表示されます。",
 	"Find an item to relate": "関連づける項目を検索",
-	"Enter or a comma ends a tag.": "Enter またはカンマで確定します。",
+	"Enter or a comma ends a tag.": "Enter、「,」または「、」で確定します。",
 	"Add a tag": "タグを追加",
 	"Searching …": "検索しています…",
 	"No item has these words.": "該当する項目はありません。",
@@ -86,7 +86,7 @@ export default {
 	"Show everything": "全体を表示",
 	Path: "経路",
 	"Path to …": "経路を調べる項目を選択",
-	"Path to {item}": "{item} までの経路",
+	"Path to {item}": "「{item}」までの経路",
 	"Close the path": "経路を閉じる",
 	"{n} relations long": "関連を {n} 回たどった先",
 	"No path of up to {n} relations leads there.": "関連 {n} 個以内でつながる経路はありません。",

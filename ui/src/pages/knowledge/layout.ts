@@ -4,7 +4,7 @@ import { refOf } from "./drafts";
 
 type Summary = S["ItemSummary"];
 export type Place = { x: number; y: number };
-export type Drawing = {
+type Drawing = {
 	items: Map<string, Summary>;
 	/** Pairs of references, the one that is nearer to the centre first. */
 	edges: [string, string][];

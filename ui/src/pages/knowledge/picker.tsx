@@ -1,20 +1,11 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
+import { useId, useLayoutEffect, useRef, useState } from "react";
 import { query, type S } from "@/api/client";
 import { t } from "@/lang";
+import { useLate } from "@/shell/search";
 import { composing, cx, Input } from "@/ui";
 import { refOf } from "./drafts";
 
 type Summary = S["ItemSummary"];
-
-/** useLate is a value that has stayed the same for a moment. */
-export function useLate<T>(value: T, millis = 250): T {
-	const [late, setLate] = useState(value);
-	useEffect(() => {
-		const timer = setTimeout(() => setLate(value), millis);
-		return () => clearTimeout(timer);
-	}, [value, millis]);
-	return late;
-}
 
 /** ItemPicker finds an item by its words or its reference. */
 export function ItemPicker({

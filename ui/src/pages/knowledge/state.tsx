@@ -1,10 +1,10 @@
 import { Flag, Pencil } from "lucide-react";
 import { lazy, Suspense, useCallback } from "react";
-import { query, type S } from "@/api/client";
+import { queries, query, type S } from "@/api/client";
 import { ago, t, whole } from "@/lang";
 import { Button, Card, Empty, Field, Loaded, Loading, Problem, say, TextArea } from "@/ui";
 import { useUnsaved } from "@/ui/leave";
-import { again, begin, draftOf, drop, empty, isChanged, useDrafts, write, wrongFields } from "./drafts";
+import { again, begin, draftOf, drop, empty, isChanged, saved, useDrafts, write, wrongFields } from "./drafts";
 import { Changed, Editing } from "./edit";
 
 const Markdown = lazy(() => import("@/ui/markdown"));
@@ -68,17 +68,19 @@ function Edit({ state }: { state: S["State"] }) {
 	useUnsaved(isChanged(draft), forget);
 	if (!draft) return null;
 	const wrong = wrongFields(put.error);
-	const save = () =>
-		put.mutate(
-			{ body: { content: draftOf(key)?.now.content ?? "" } },
-			{
-				onSuccess: () => {
-					drop(key);
-					again();
-					say(t("Saved."));
-				},
+	const save = () => {
+		const sent = draftOf(key)?.now;
+		if (!sent) return;
+		put.mutateAsync({ body: { content: sent.content } }).then(
+			(stored) => {
+				queries.setQueryData(["get", "/v1/state"], stored);
+				saved(key, sent, stored.metadata.updated_at ?? "");
+				again();
+				say(t("Saved."));
 			},
+			() => {}, // the mutation has the error
 		);
+	};
 	return (
 		<Editing
 			name={t("Current state")}

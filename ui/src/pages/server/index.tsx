@@ -1,13 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, MoreHorizontal, Pencil, Play, Power, RotateCw, SearchX, Trash2 } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
+import { allTools } from "@/api/tools";
 import { ago, both, clock, list, number, sentences, t, tn, took, whole } from "@/lang";
 import { AddServer } from "@/pages/servers/add";
 import { Findings } from "@/pages/servers/findings";
 import { moves, runs, stateOf } from "@/pages/servers/state";
 import { Tried, useTrial } from "@/pages/servers/try";
+import { ToolSwitch, toolsOf } from "@/pages/tools/switch";
 import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/session";
 import {
@@ -15,6 +17,7 @@ import {
 	Cap,
 	Card,
 	Chip,
+	type Column,
 	Confirm,
 	complain,
 	cx,
@@ -22,16 +25,19 @@ import {
 	Empty,
 	Json,
 	LinkButton,
+	List,
 	Loaded,
 	Loading,
 	Menu,
 	Page,
 	Problem,
 	SearchBox,
-	Switch,
 	say,
+	seen,
 	Tabs,
 } from "@/ui";
+import { WhoLacks } from "../clients/connect";
+import { useSignIn } from "../servers/signin";
 
 type Part = "tools" | "log" | "changes" | "definition";
 
@@ -51,7 +57,7 @@ export default function Server() {
 	const restart = query.useMutation("post", "/v1/servers/{name}/restart");
 	const change = query.useMutation("patch", "/v1/servers/{name}");
 	const remove = query.useMutation("delete", "/v1/servers/{name}");
-	const signIn = query.useMutation("post", "/v1/servers/{name}/sign-in");
+	const signIn = useSignIn();
 	// A failed trial is forgotten when the definition changes or the server becomes ready.
 	const now = server.data && JSON.stringify([server.data.definition, server.data.state === "ready"]);
 	const forget = useRef(() => {});
@@ -61,23 +67,18 @@ export default function Server() {
 	const [asked, ask] = useState<"remove" | "change" | null>(params.has("change") ? "change" : null);
 	const path = { params: { path: { name } } };
 	const part = (params.get("part") as Part | null) ?? "tools";
-	const again = () => refresh("/v1/servers", "/v1/servers/{name}", "/v1/servers/{name}/log", "/v1/tools", "/v1/doctor");
+	const again = () =>
+		refresh(
+			"/v1/servers",
+			"/v1/servers/{name}",
+			"/v1/servers/{name}/log",
+			"/v1/tools",
+			"/v1/doctor",
+			"/v1/connections",
+		);
 
 	const turn = (on: boolean) =>
 		change.mutate({ ...path, body: { disabled: !on } }, { onSuccess: again, onError: complain });
-
-	const openSignIn = async () => {
-		// The window is opened by the click itself, or the browser would block it.
-		const window = globalThis.open("", "_blank");
-		try {
-			const { url } = await signIn.mutateAsync(path);
-			if (window) window.location.href = url;
-			else location.href = url;
-		} catch (error) {
-			window?.close();
-			complain(error);
-		}
-	};
 
 	if (server.error instanceof Failure && server.error.status === 404)
 		return (
@@ -117,8 +118,8 @@ export default function Server() {
 									{one.signIn && (
 										<Button
 											look={one.signIn === "needed" ? "primary" : "plain"}
-											busy={signIn.isPending}
-											onClick={() => void openSignIn()}
+											busy={signIn.busy}
+											onClick={() => void signIn.open(name)}
 										>
 											<KeyRound />
 											{one.signIn === "needed" ? t("Sign in") : t("Sign in again")}
@@ -189,6 +190,7 @@ export default function Server() {
 						) : (
 							trouble
 						)}
+						{admin && <WhoLacks server={name} />}
 						<Tabs<Part>
 							label={t("About the server")}
 							className="mb-4"
@@ -233,7 +235,7 @@ export default function Server() {
 										onSuccess: () => {
 											say(t("{name} is removed.", { name: one.name }));
 											go("/servers");
-											refresh("/v1/servers", "/v1/tools", "/v1/doctor");
+											refresh("/v1/servers", "/v1/tools", "/v1/doctor", "/v1/connections");
 										},
 									})
 								}
@@ -310,38 +312,38 @@ function About({ server: s }: { server: S["Server"] }) {
 	);
 }
 
+const toolColumns = (): Column<S["Tool"]>[] => [
+	{
+		id: "name",
+		title: t("Tool"),
+		width: "minmax(0,1fr)",
+		cell: (tool) => (
+			<div className={cx("leading-5", !tool.enabled && "opacity-60")}>
+				<div className="line font-medium">{tool.name}</div>
+				<div className="line text-muted">{seen(tool.description)}</div>
+			</div>
+		),
+	},
+	{ id: "switch", title: "", width: "auto", right: true, cell: (tool) => <ToolSwitch tool={tool} /> },
+];
+
 /** ToolSwitches lists the tools of a server, with a switch for each. The count of the tab, as
  * all counts of tools, is of those that are on. */
 function ToolSwitches({ server, onSwitchOn }: { server: S["Server"]; onSwitchOn?: () => void }) {
 	const { admin } = useSession();
 	const [text, setText] = useState("");
+	const [selected, select] = useState<string>();
 	const tools = useQuery({
-		queryKey: ["get", "/v1/tools", "all of", server.name],
-		queryFn: async ({ signal }) => {
-			const all: S["Tool"][] = [];
-			for (let page = 1, pages = 1; page <= pages; page++) {
-				const params = { query: { server: server.name, limit: 100, page } };
-				const { data } = await api.GET("/v1/tools", { params, signal });
-				all.push(...data!.tools);
-				pages = data!.pagination.totalPages;
-			}
-			return { tools: all };
-		},
+		queryKey: toolsOf(server.name),
+		queryFn: ({ signal }) => allTools({ server: server.name }, signal),
 	});
-	const enable = query.useMutation("post", "/v1/tools/{name}/enable");
-	const disable = query.useMutation("post", "/v1/tools/{name}/disable");
-	const flip = (tool: S["Tool"], on: boolean) =>
-		(on ? enable : disable).mutate(
-			{ params: { path: { name: tool.name } } },
-			{ onSettled: () => refresh("/v1/tools", "/v1/servers", "/v1/servers/{name}"), onError: complain },
-		);
 	return (
 		<Loaded query={tools}>
-			{(data) => {
-				const shown = data.tools.filter((tool) =>
+			{(all) => {
+				const shown = all.filter((tool) =>
 					`${tool.name} ${tool.description}`.toLowerCase().includes(text.toLowerCase()),
 				);
-				if (data.tools.length === 0 && server.state === "disabled")
+				if (all.length === 0 && server.state === "disabled")
 					return (
 						<Empty
 							title={t("The server is off.")}
@@ -350,8 +352,8 @@ function ToolSwitches({ server, onSwitchOn }: { server: S["Server"]; onSwitchOn?
 							{t("It is not started, and clients have none of its tools.")}
 						</Empty>
 					);
-				const off = data.tools.filter((tool) => !tool.enabled).length;
-				if (data.tools.length === 0)
+				const off = all.filter((tool) => !tool.enabled).length;
+				if (all.length === 0)
 					return (
 						<Empty title={t("No tools")}>
 							{server.state === "ready"
@@ -361,47 +363,25 @@ function ToolSwitches({ server, onSwitchOn }: { server: S["Server"]; onSwitchOn?
 					);
 				return (
 					<>
-						{data.tools.length > 8 && (
+						{all.length > 8 && (
 							<SearchBox className="mb-2 w-full sm:w-80" label={t("Filter tools")} value={text} onChange={setText} />
 						)}
-						<Card className="overflow-hidden">
-							{shown.length === 0 && <p className="px-4 py-8 text-center text-muted">{t("No tool matches.")}</p>}
-							{shown.map((tool) => (
-								<div
-									key={tool.name}
-									className="flex items-center gap-4 border-line border-b px-4 py-2.5 last:border-0 [contain-intrinsic-height:61px] [content-visibility:auto]"
-								>
-									<div className={cx("min-w-0 flex-1", !tool.enabled && "opacity-60")}>
-										<LinkButton
-											look="quiet"
-											size="small"
-											className="-ml-2 max-w-full text-sm! text-text!"
-											href={`/tools/${encodeURIComponent(tool.name)}`}
-										>
-											<span className="line">{tool.name}</span>
-										</LinkButton>
-										<div className="line text-muted">{tool.description}</div>
-									</div>
-									<span className="text-muted text-xs max-md:hidden" aria-hidden="true">
-										{tool.enabled ? t("On for clients") : t("Off for clients")}
-									</span>
-									<Switch
-										on={tool.enabled}
-										disabled={!admin}
-										label={
-											tool.enabled
-												? t("Switch {name} off", { name: tool.name })
-												: t("Switch {name} on", { name: tool.name })
-										}
-										onChange={(on) => flip(tool, on)}
-									/>
-								</div>
-							))}
-						</Card>
+						<List
+							label={t("Tools")}
+							rows={shown}
+							columns={toolColumns()}
+							rowKey={(tool) => tool.name}
+							href={(tool) => `/tools/${encodeURIComponent(tool.name)}`}
+							selected={selected}
+							onSelect={select}
+							row={56}
+							height="max(336px, calc(100dvh - 330px))"
+							empty={<p className="px-4 py-8 text-center text-muted">{t("No tool matches.")}</p>}
+						/>
 						{off > 0 && (
 							<p className="mt-3 text-muted text-sm">
 								{t("{on} on, {off} off. Only those that are on are counted.", {
-									on: number(data.tools.length - off),
+									on: number(all.length - off),
 									off: number(off),
 								})}
 							</p>
@@ -428,9 +408,6 @@ function ToolSwitches({ server, onSwitchOn }: { server: S["Server"]; onSwitchOn?
 	);
 }
 
-/** plain is a line without the codes that colour it in a terminal. */
-const plain = (line: string): string => line.replaceAll(/␛\[[0-9;]*m/g, "");
-
 /** Log shows what a server writes to its standard error, and goes on while it writes. */
 function Log({ name }: { name: string }) {
 	const log = query.useQuery(
@@ -439,24 +416,32 @@ function Log({ name }: { name: string }) {
 		{ params: { path: { name }, query: { lines: 500 } } },
 		{ refetchInterval: 2000, staleTime: 0 },
 	);
-	if (!log.data) return log.error ? <Problem error={log.error} retry={() => void log.refetch()} /> : <Loading />;
-	if (log.data.lines.length === 0)
+	const pre = useRef<HTMLPreElement>(null);
+	const follows = useRef(true); // until somebody scrolls up
+	const lines = log.data?.lines;
+	// biome-ignore lint/correctness/useExhaustiveDependencies: with new lines
+	useLayoutEffect(() => {
+		if (pre.current && follows.current) pre.current.scrollTop = pre.current.scrollHeight;
+	}, [lines]);
+	if (!lines) return log.error ? <Problem error={log.error} retry={() => void log.refetch()} /> : <Loading />;
+	if (lines.length === 0)
 		return <Empty title={t("Nothing yet")}>{t("What the server writes to its standard error appears here.")}</Empty>;
 	return (
 		<Card>
 			<Cap>
-				<span>{tn(log.data.lines.length, "{n} line", "{n} lines")}</span>
+				<span>{tn(lines.length, "{n} line", "{n} lines")}</span>
 				<span>{t("live")}</span>
 			</Cap>
 			<pre
 				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
 				tabIndex={0}
-				ref={(pre) => {
-					if (pre && pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 80) pre.scrollTop = pre.scrollHeight;
+				ref={pre}
+				onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+					follows.current = scrollTop + clientHeight >= scrollHeight - 20;
 				}}
 				className="max-h-[60dvh] overflow-auto whitespace-pre-wrap break-words px-4 py-3"
 			>
-				{log.data.lines.map(plain).join("\n")}
+				{seen(lines.join("\n"))}
 			</pre>
 		</Card>
 	);
@@ -490,8 +475,8 @@ function Changes({ server }: { server: S["Server"] }) {
 							className="flex flex-col gap-1 border-line border-b px-4 py-3 font-mono text-[12.5px] *:break-words last:border-0"
 						>
 							<span className="text-faint">{part}</span>
-							{before && <del className="bg-bad-soft no-underline">- {before}</del>}
-							{after && <ins className="bg-ok-soft no-underline">+ {after}</ins>}
+							{before && <del className="bg-bad-soft no-underline">- {seen(before)}</del>}
+							{after && <ins className="bg-ok-soft no-underline">+ {seen(after)}</ins>}
 						</div>
 					))}
 				</Card>

@@ -1,16 +1,38 @@
 import { Plus, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { api, query, refresh, type S } from "@/api/client";
+import { api, Failure, query, refresh, type S } from "@/api/client";
 import { list, sentences, t, tn } from "@/lang";
-import { Button, Dialog, Field, Input, messageOf, Problem, Select, say, Tabs, TextArea, useChanged } from "@/ui";
-import { fieldErrors, isAtFields, useShowWrong } from "@/ui/schemaform";
+import { Button, Dialog, Field, Input, messageOf, Problem, Prose, Select, say, Tabs, TextArea, useChanged } from "@/ui";
+import { fieldErrors, isAtFields, jsonOf, useShowWrong } from "@/ui/schemaform";
+import { closed, lineOf, words } from "./line";
 import { Tried, useTrial, useTrials } from "./try";
 
 type Pair = { name: string; value: string };
 type Pasted = S["NewServer"] & { name: string; key: string; was?: string };
-type Draft = { name: string; kind: "command" | "url"; line: string; cwd: string; url: string; pairs: Pair[] };
-const blank: Draft = { name: "", kind: "command", line: "", cwd: "", url: "", pairs: [] };
+type Draft = {
+	name: string;
+	kind: "command" | "url";
+	line: string;
+	cwd: string;
+	url: string;
+	pairs: Pair[];
+	/** Settings that have no field of their own, as JSON. */
+	more: string;
+};
+const blank: Draft = { name: "", kind: "command", line: "", cwd: "", url: "", pairs: [], more: "" };
+
+type Own = "command" | "args" | "env" | "cwd" | "url" | "headers" | "type" | "disabled" | "tools";
+const others: Record<Exclude<keyof S["ServerDefinition"], Own>, true> = {
+	prefix: true,
+	overwrite: true,
+	isolation: true,
+	timeout: true,
+	startupTimeout: true,
+	validate: true,
+	schemas: true,
+	oauth: true,
+};
 
 /** AddServer adds a server, or changes one: by a form, or by JSON as clients write it. It
  * tries the server before it is saved. */
@@ -23,10 +45,11 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	const trials = useTrials();
 	// Names that a person gave pasted servers, by those in the text.
 	const [renamed, rename] = useState<Record<string, string>>({});
+	const [leftOut, leaveOut] = useState<string[]>([]);
 	const read = query.useMutation("post", "/v1/servers/read");
 	const add = query.useMutation("post", "/v1/servers");
 	const change = query.useMutation("put", "/v1/servers/{name}");
-	// What was said about the text before is not true of another one.
+	// Results of the earlier text no longer apply.
 	const forget = () => {
 		trial.cancel();
 		trials.cancel();
@@ -37,7 +60,9 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 		setDraft({ ...draft, ...part });
 		forget();
 	};
-	const body = bodyOf(draft, server?.definition);
+	const more = settingsOf(draft.more);
+	const [moreOpen, openMore] = useState(draft.more !== "");
+	const body = bodyOf(draft, more.value, server?.definition);
 	const unclosed = draft.kind === "command" && !closed(draft.line);
 	const ready =
 		draft.name.trim() !== "" &&
@@ -45,13 +70,23 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 		!draft.pairs.some(isNameless) &&
 		(draft.kind === "url" ? draft.url.trim() : draft.line.trim()) !== "";
 	const failure = add.error ?? change.error;
+	// A new server conflicts with nothing but another of its name.
+	const taken = add.error instanceof Failure && add.error.status === 409 ? messageOf(add.error) : undefined;
 	const wrong = fieldErrors(failure ?? trial.error);
 	const fields = ["name", ...(draft.kind === "url" ? ["url"] : ["command", "cwd"])];
 	const around = useShowWrong(failure ?? trial.error);
 	const unsaved = useChanged([draft, json]);
+	/** readable tells whether the other settings can be read, and leads to them if not. */
+	const readable = () => {
+		if (!more.wrong) return true;
+		const settings = around.current!.querySelector("details")!;
+		settings.open = true;
+		settings.querySelector("textarea")!.focus();
+		return false;
+	};
 	const [outcome, setOutcome] = useState<{ added: string[]; refused: Map<string, string> }>();
 	const pasted = (read.data?.servers ?? [])
-		.filter(({ name }) => !outcome || outcome.refused.has(name))
+		.filter(({ name }) => !leftOut.includes(name) && (!outcome || outcome.refused.has(name)))
 		.map(
 			({ name, was, definition }): Pasted => ({
 				...(definition as S["NewServer"]),
@@ -72,12 +107,13 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 
 	const save = async () => {
 		trial.cancel();
+		const from = location.pathname;
 		if (server) await change.mutateAsync({ params: { path: { name: server.name } }, body });
 		else await add.mutateAsync({ body });
-		refresh("/v1/servers", "/v1/servers/{name}", "/v1/tools", "/v1/doctor");
+		refresh("/v1/servers", "/v1/servers/{name}", "/v1/tools", "/v1/doctor", "/v1/connections");
 		say(server ? t("{name} is changed.", { name: draft.name }) : t("{name} is added.", { name: draft.name }));
 		onClose();
-		if (!server) go(`/servers/${encodeURIComponent(draft.name.trim())}`);
+		if (!server && location.pathname === from) go(`/servers/${encodeURIComponent(draft.name.trim())}`);
 	};
 	const saveAll = async (servers: Pasted[]) => {
 		const added: string[] = [];
@@ -94,7 +130,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 		trials.cancel();
 		rename({});
 		add.reset();
-		refresh("/v1/servers", "/v1/tools", "/v1/doctor");
+		refresh("/v1/servers", "/v1/tools", "/v1/doctor", "/v1/connections");
 		if (refused.size === 0) {
 			say(tn(servers.length, "{n} server is added.", "{n} servers are added."));
 			onClose();
@@ -122,6 +158,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						<Button
 							disabled={!ready || trial.since !== undefined}
 							onClick={() => {
+								if (!readable()) return;
 								forget();
 								void trial.start(async (signal) => (await api.POST("/v1/servers/test", { body, signal })).data!);
 							}}
@@ -132,7 +169,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 							look="primary"
 							busy={add.isPending || change.isPending}
 							disabled={!ready}
-							onClick={() => void save().catch(() => {})}
+							onClick={() => readable() && void save().catch(() => {})}
 						>
 							{server ? t("Save") : t("Add")}
 						</Button>
@@ -180,7 +217,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 					<div className="grid gap-4 sm:grid-cols-2">
 						<Field
 							label={t("Name")}
-							error={wrong.name}
+							error={wrong.name ?? taken}
 							hint={
 								server
 									? t("The name cannot be changed.")
@@ -210,7 +247,9 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 								hint={t("It is started without a shell. Put quotes around parts with spaces.")}
 								error={unclosed ? t("A quote is not closed.") : wrong.command}
 							>
-								<Input
+								<TextArea
+									rows={2}
+									spellCheck={false}
 									className="font-mono text-[12.5px]"
 									value={draft.line}
 									placeholder="npx -y @modelcontextprotocol/server-everything"
@@ -241,14 +280,32 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						pairs={draft.pairs}
 						onChange={(pairs) => set({ pairs })}
 					/>
-					{failure && !isAtFields(failure, fields) && <Problem error={failure} />}
+					<details open={moreOpen} onToggle={(event) => openMore(event.currentTarget.open)}>
+						<summary className="mb-2 font-medium text-muted text-xs">{t("Other settings")}</summary>
+						<Field
+							label={t("As JSON")}
+							error={more.wrong}
+							hint={t("Any of {names}, as in genkan.yaml.", { names: list(Object.keys(others)) })}
+						>
+							<TextArea
+								className="font-mono text-[12.5px]"
+								spellCheck={false}
+								placeholder="{ }"
+								value={draft.more}
+								onChange={(event) => set({ more: event.target.value })}
+							/>
+						</Field>
+					</details>
+					{failure && !taken && !isAtFields(failure, fields) && <Problem error={failure} />}
 					<Tried trial={isAtFields(trial.error, fields) ? { ...trial, error: undefined } : trial} />
 				</div>
 			) : (
 				<div className="flex flex-col gap-4">
 					<Field
 						label={t("JSON as any client writes it")}
-						hint={t("From a server's documentation, or a client's file.")}
+						hint={
+							<Prose text={t("From a server's documentation, or a client's file. `claude mcp add …` is read too.")} />
+						}
 					>
 						<TextArea
 							rows={12}
@@ -260,6 +317,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 								setOutcome(undefined);
 								trials.cancel();
 								rename({});
+								leaveOut([]);
 								read.reset();
 							}}
 						/>
@@ -275,19 +333,31 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 							)}
 						/>
 					)}
+					{read.data && pasted.length === 0 && read.data.notes.length === 0 && !outcome && (
+						<p role="status" className="text-muted">
+							{t("There is no server in this text.")}
+						</p>
+					)}
 					{read.data && (
 						<ul className="flex flex-col gap-2">
 							{pasted.map((one) => (
 								<li key={one.key} className="rounded-md bg-sunken px-3 py-2">
-									<Input
-										className="max-w-64"
-										aria-label={t("Name of {name}", { name: one.was ?? one.key })}
-										value={one.name}
-										onChange={(e) => {
-											rename({ ...renamed, [one.key]: e.target.value });
-											trials.cancel();
-										}}
-									/>
+									<div className="flex items-center justify-between gap-2">
+										<Input
+											className="max-w-64"
+											aria-label={t("Name of {name}", { name: one.was ?? one.key })}
+											value={one.name}
+											onChange={(e) => {
+												rename({ ...renamed, [one.key]: e.target.value });
+												trials.cancel();
+											}}
+										/>
+										{pasted.length > 1 && (
+											<Button look="quiet" size="small" onClick={() => leaveOut([...leftOut, one.key])}>
+												{t("Leave it out")}
+											</Button>
+										)}
+									</div>
 									{one.was && one.name === one.key && (
 										<div className="mt-1 text-muted text-sm">
 											{t("{was} cannot be the name of a server, so it is added as {name}.", {
@@ -397,36 +467,42 @@ function unread(text: string, servers: Pasted[]): [string, unknown][] {
 /** isNameless tells whether a value would be lost, because it has no name. */
 const isNameless = ({ name, value }: Pair): boolean => name.trim() === "" && value.trim() !== "";
 
-/** words splits a command line as a person quotes it. */
-export const words = (line: string): string[] =>
-	[...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) =>
-		double !== undefined ? double.replace(/\\(.)/g, "$1") : (single ?? plain ?? ""),
-	);
-
-/** closed tells whether every quote that begins a word of a command line ends. */
-const closed = (line: string): boolean => !/(^|\s)["']/.test(line.replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, "x"));
-
 const pairsOf = (map?: object): Pair[] =>
 	Object.entries(map ?? {}).map(([name, value]) => ({ name, value: String(value) }));
 
 function draftOf(server: S["Server"]): Draft {
 	const d = server.definition ?? {};
-	const quote = (part: string) => (part === "" || /[\s"']/.test(part) ? JSON.stringify(part) : part);
+	const { command: _c, args: _a, env: _e, cwd: _w, url: _u, headers: _h, type: _t, ...rest } = d;
+	const { disabled: _d, tools: _s, ...more } = rest; // there are switches for these
 	return {
 		name: server.name,
 		kind: d.url ? "url" : "command",
-		line: [d.command ?? "", ...(d.args ?? [])].map(quote).join(" "),
+		line: lineOf(d.command ? [d.command, ...(d.args ?? [])] : []),
 		cwd: d.cwd ?? "",
 		url: d.url ?? "",
 		pairs: pairsOf(d.url ? d.headers : d.env),
+		more: Object.keys(more).length > 0 ? JSON.stringify(more, null, 2) : "",
 	};
 }
 
+/** settingsOf reads the other settings, or says what is wrong with them. */
+function settingsOf(text: string): { value?: object; wrong?: string } {
+	const { value = {}, wrong } = jsonOf(text);
+	if (wrong) return { wrong };
+	const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+	return isObject ? { value } : { wrong: t("This must be {type}.", { type: t("an object") }) };
+}
+
 /** bodyOf is the definition that the form describes; what the form does not show stays. */
-function bodyOf(draft: Draft, kept: S["ServerDefinition"] = {}): S["NewServer"] {
+function bodyOf(draft: Draft, more?: object, kept: S["ServerDefinition"] = {}): S["NewServer"] {
 	const map = Object.fromEntries(draft.pairs.filter((p) => p.name.trim()).map((p) => [p.name.trim(), p.value]));
-	const { command: _c, args: _a, env: _e, cwd: _w, url: _u, headers: _h, type, ...rest } = kept;
-	const own: S["NewServer"] = { ...(rest as S["NewServer"]), name: draft.name.trim() };
+	const { type, disabled, tools } = kept;
+	const own: S["NewServer"] = {
+		...more,
+		...(disabled && { disabled }),
+		...(tools && { tools }),
+		name: draft.name.trim(),
+	};
 	if (draft.kind === "url")
 		return { ...own, type, url: draft.url.trim(), ...(draft.pairs.length ? { headers: map as never } : {}) };
 	const [command, ...args] = words(draft.line);

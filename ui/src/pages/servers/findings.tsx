@@ -1,7 +1,7 @@
 import { Stethoscope } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-import { Failure, failureOf, queries, query, root, type S } from "@/api/client";
+import { ask, queries, query, root, type S } from "@/api/client";
 import { currentLang, ended, minute, t, tn } from "@/lang";
 import { subjectWord } from "@/lang/terms";
 import { Button, Card, CopyButton, complain, cx, Dot, LinkButton, Prose, say, type Tone } from "@/ui";
@@ -106,30 +106,32 @@ function Found({
 	const mend = async (request: S["DoctorRequest"]) => {
 		setBusy(true);
 		try {
-			const response = await fetch(new URL(request.path.replace(/^\//, ""), root), {
-				method: request.method,
-				headers: { "Content-Type": "application/json" },
-				body: request.method === "GET" || request.method === "DELETE" ? undefined : "{}",
-			});
-			if (!response.ok) throw await failureOf(response);
+			await ask(
+				new Request(new URL(request.path.replace(/^\//, ""), root), {
+					method: request.method,
+					headers: { "Content-Type": "application/json" },
+					body: request.body ?? (request.method === "POST" ? "{}" : undefined),
+				}),
+			);
 			say(t("Done. Looking again."));
 			void queries.invalidateQueries();
 		} catch (error) {
-			complain(
-				error instanceof Failure ? error : new Failure(0, "", t("Genkan does not answer. Is it still running?")),
-			);
+			complain(error);
 		} finally {
 			setBusy(false);
 		}
 	};
 	const { request } = finding;
 	const secret = request?.path.match(/^\/v1\/secrets\/(.+)$/)?.[1];
-	const mendable = request && request.method !== "GET" && !request.path.includes("{");
+	const tool = request?.path.match(/^\/v1\/tools\/(.+)$/)?.[1];
+	const mendable = request && (["POST", "DELETE"].includes(request.method) || request.body !== undefined);
 	// What is to be looked at has a page of the same path, unless this is that page.
 	const looks = request?.method === "GET" ? request.path.replace("/v1", "") : undefined;
 	const page = looks && looks !== here ? looks : undefined;
 	const { place } = finding;
 	const advice = changeable && place ? inSettings(finding.advice, place) : finding.advice;
+	const lines = finding.lines?.join("\n") ?? "";
+	const detail = finding.detail?.slice(0, finding.detail.length - lines.length).trimEnd();
 	const local = (text: string) =>
 		(finding.times ?? []).reduce((said, at) => said.replaceAll(at.text, minute(at.time)), text);
 	return (
@@ -152,7 +154,8 @@ function Found({
 						tabIndex={0}
 						className="mt-0.5 max-h-24 overflow-auto whitespace-pre-wrap break-words text-muted text-sm"
 					>
-						<Prose text={finding.detail.includes("\n") ? local(finding.detail) : ended(local(finding.detail))} />
+						{detail && <Prose text={ended(local(detail))} />}
+						{lines && <pre className="whitespace-pre-wrap break-words font-mono text-xs">{local(lines)}</pre>}
 					</div>
 				)}
 				{advice && (
@@ -160,7 +163,7 @@ function Found({
 						<Prose text={ended(advice)} />
 					</div>
 				)}
-				{(finding.command || mendable || changeable) && (
+				{(finding.command || request || changeable) && (
 					<div className="mt-2 flex flex-wrap items-center gap-2">
 						{changeable &&
 							(onChange ? (
@@ -183,16 +186,20 @@ function Found({
 								{pageTitle(page)}
 							</LinkButton>
 						)}
-						{secret ? (
+						{secret && (
 							<LinkButton size="small" href={`/settings/secrets?name=${secret}`}>
 								{t("Set the secret")}
 							</LinkButton>
-						) : (
-							mendable && (
-								<Button size="small" busy={busy} onClick={() => void mend(request)}>
-									{request.path.startsWith("/v1/connections/") ? t("Put its file back") : t("Mend it")}
-								</Button>
-							)
+						)}
+						{tool && (
+							<LinkButton size="small" href={`/tools/${tool}?part=about`}>
+								{t("Describe it")}
+							</LinkButton>
+						)}
+						{mendable && (
+							<Button size="small" busy={busy} onClick={() => void mend(request)}>
+								{request.path.startsWith("/v1/connections/") ? t("Put its file back") : t("Mend it")}
+							</Button>
 						)}
 					</div>
 				)}

@@ -3,13 +3,26 @@ import { query, refresh, type S } from "@/api/client";
 import { both, list, t, tn } from "@/lang";
 import { Button, Chip, Dialog, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
 
+/** Values are what somebody has typed for inputs of servers, by the names of their secrets. */
+type Values = Record<string, string>;
+
 /** ImportServers takes over the servers that clients on this machine have. */
 export function ImportServers({ onClose }: { onClose: () => void }) {
 	const plan = query.useQuery("get", "/v1/import", {}, { staleTime: 0 });
+	const [values, setValues] = useState<Values>({});
+	const unsaved = Object.values(values).some((value) => value !== "");
 	return (
-		<Dialog title={t("Import servers")} onClose={onClose} size="wide">
+		<Dialog title={t("Import servers")} onClose={onClose} size="wide" unsaved={unsaved}>
 			<Loaded query={plan}>
-				{(data) => <Choice plan={data} onClose={onClose} reread={() => void plan.refetch()} />}
+				{(data) => (
+					<Choice
+						plan={data}
+						values={values}
+						setValues={setValues}
+						onClose={onClose}
+						reread={() => void plan.refetch()}
+					/>
+				)}
 			</Loaded>
 		</Dialog>
 	);
@@ -28,9 +41,7 @@ function Renamed({ server, servers }: { server: S["ImportServer"]; servers: S["I
 	return (
 		<span className="block text-muted text-sm">
 			{!other
-				? /^[a-z][a-z0-9-]*$/.test(origin.name)
-					? t("{client} calls it {name}.", values)
-					: t("{client} calls it {name}. Names of servers have lower case letters, digits and - only.", values)
+				? t("{client} calls it {name}.", values)
 				: whatRuns(other) === whatRuns(server)
 					? t(
 							"{client} calls it {name}, which is the name of another server: that has other variables, headers or folders.",
@@ -41,11 +52,22 @@ function Renamed({ server, servers }: { server: S["ImportServer"]; servers: S["I
 	);
 }
 
-function Choice({ plan, onClose, reread }: { plan: S["ImportPlan"]; onClose: () => void; reread: () => void }) {
+function Choice({
+	plan,
+	values,
+	setValues,
+	onClose,
+	reread,
+}: {
+	plan: S["ImportPlan"];
+	values: Values;
+	setValues: (values: Values) => void;
+	onClose: () => void;
+	reread: () => void;
+}) {
 	const fresh = plan.servers.filter((server) => !server.known);
 	// What came with a project runs what its authors chose: a person agrees to each.
 	const [chosen, choose] = useState(() => new Set(fresh.filter((s) => !s.project).map((s) => s.name)));
-	const [values, setValues] = useState<Record<string, string>>({});
 	const run = query.useMutation("post", "/v1/import");
 	const taken = fresh.filter((server) => chosen.has(server.name));
 	const needed = taken.flatMap((server) => (server.inputs ?? []).filter((input) => input.needed));

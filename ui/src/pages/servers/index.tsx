@@ -1,6 +1,5 @@
 import { Plus, RotateCw, Server as ServerIcon, Upload } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useLocation } from "wouter";
 import { query, type S } from "@/api/client";
 import { ago, number, t, tn, whole } from "@/lang";
 import { useAddress } from "@/shell/address";
@@ -14,7 +13,6 @@ import { moves, stateOf } from "./state";
 
 /** Servers lists the servers and how they are. */
 export default function Servers() {
-	const [, go] = useLocation();
 	const [params, setParams] = useAddress();
 	const { admin } = useSession();
 	const servers = query.useQuery(
@@ -163,7 +161,7 @@ export default function Servers() {
 								rowKey={(server) => server.name}
 								selected={selected}
 								onSelect={select}
-								onOpen={(server) => go(`/servers/${encodeURIComponent(server.name)}`)}
+								href={(server) => `/servers/${encodeURIComponent(server.name)}`}
 								height="calc(100dvh - 220px)"
 								empty={<p className="px-4 py-8 text-center text-muted">{t("No server matches.")}</p>}
 							/>

@@ -1,6 +1,5 @@
 export default {
-	"{client} calls it {name}. Names of servers have lower case letters, digits and - only.":
-		"サーバー名には半角の英小文字、数字、ハイフンしか使えないため、{client} の「{name}」は名前を変えて取り込みます。",
+	"There is no server in this text.": "このテキストにサーバーの定義がありません。",
 	"{client} calls it {name}, which is the name of another server: that has other variables, headers or folders.":
 		"{client} では「{name}」という名前ですが、変数、ヘッダー、またはフォルダーの異なる別のサーバーと重なるため、名前を変えて取り込みます。",
 	"{client} calls it {name}, which is the name of another server: that runs something else.":
@@ -36,6 +35,10 @@ export default {
 	Change: "編集",
 	"Its page": "サーバーのページ",
 	"its settings": "サーバーの設定",
+	"Other settings": "その他の設定",
+	"As JSON": "JSON で記述",
+	"Any of {names}, as in genkan.yaml.": "genkan.yaml と同じ {names} を指定できます。",
+	"Describe it": "説明を書く",
 	"Put its file back": "ファイルを元に戻す",
 	"Set the secret": "シークレットを設定",
 	"{name} is changed.": "「{name}」を変更しました。",
@@ -64,8 +67,9 @@ export default {
 	"Environment variables": "環境変数",
 	Headers: "ヘッダー",
 	"JSON as any client writes it": "mcpServers 形式の JSON",
-	"From a server's documentation, or a client's file.":
-		"サーバーの説明書や、クライアントのファイルにあるものをそのまま使えます。",
+	"From a server's documentation, or a client's file. `claude mcp add …` is read too.":
+		"サーバーの README や、クライアントのファイルにあるものをそのまま使えます。`claude mcp add …` も読み取れます。",
+	"Leave it out": "除外する",
 	"Starting it once, and waiting for its answer to initialize.": "一度だけ起動し、initialize への応答を待っています。",
 	"{n} s": "{n} 秒",
 	"Added: {names}.": "追加しました：{names}。",

@@ -2,12 +2,12 @@ import { CircleCheck, CircleX, LoaderCircle } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { api, type S } from "@/api/client";
 import { between, ended, list, number, t, tn, took } from "@/lang";
-import { Button, Problem, Prose } from "@/ui";
+import { Button, Problem, Prose, seen } from "@/ui";
 
 type Outcome = { result?: S["ServerTest"]; error?: unknown };
 
 /** Trial is a server that is tried, or what came of it. */
-export type Trial = Outcome & {
+type Trial = Outcome & {
 	/** When it began, while it runs. */
 	since?: number;
 	start: (ask: (signal: AbortSignal) => Promise<S["ServerTest"]>) => Promise<void>;
@@ -115,7 +115,9 @@ function TestResult({ result }: { result: S["ServerTest"] }) {
 					<span>{result.error ? <Prose text={ended(result.error)} /> : t("It does not work.")}</span>
 				</div>
 				{result.output && result.output.length > 0 && (
-					<pre className="mt-2 max-h-48 overflow-auto whitespace-pre-wrap text-text">{result.output.join("\n")}</pre>
+					<pre className="mt-2 max-h-48 overflow-auto whitespace-pre-wrap break-words text-text">
+						{seen(result.output.join("\n"))}
+					</pre>
 				)}
 			</div>
 		);

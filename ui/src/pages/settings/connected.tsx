@@ -3,16 +3,18 @@ import { useState } from "react";
 import { query, type S } from "@/api/client";
 import { t, tn } from "@/lang";
 import { Button, Card, Confirm, Dot, Field, Input, LinkButton, Loaded, Problem, Select } from "@/ui";
+import { useDraft } from "@/ui/leave";
 import { fieldErrors, useShowWrong } from "@/ui/schemaform";
 import { Findings } from "../servers/findings";
 import { stateOf } from "../servers/state";
-import { Elsewhere, Fixed, objectOf, Setting, SettingForm, useDraft, useSettings, Value } from "./file";
+import { Elsewhere, Fixed, objectOf, Setting, SettingForm, useSettings, Value } from "./file";
 import { Section } from "./parts";
 
-type Instance = { name: string; url: string; apiKey: string };
+type Instance = S["N8NInstance"] & { name: string };
 
-/** own are the built-in parts that are no n8n instance and that no instance may be named after. */
-const own = ["kb", "genkan", "results"];
+/** instancesOf are the instances in the settings, which may have one alone, and without a name. */
+const instancesOf = (n8n: unknown): Instance[] =>
+	[(n8n ?? []) as S["N8NInstance"] | S["N8NInstance"][]].flat().map((one) => ({ ...one, name: one.name ?? "n8n" }));
 
 /** Connected are the n8n instances, and the model that compares texts. */
 export function Connected() {
@@ -30,7 +32,7 @@ function Instances() {
 	/** The instance that is being edited; "" for a new one. */
 	const [edited, edit] = useState<string>();
 	const [removed, remove] = useState<string>();
-	const mine = (settings.all.n8n ?? []) as Instance[];
+	const mine = instancesOf(settings.all.n8n);
 	const open = (name?: string) => {
 		settings.reset();
 		edit(name);
@@ -53,9 +55,11 @@ function Instances() {
 		>
 			<Loaded query={servers} rows={2}>
 				{(data) => {
-					const instances = data.servers.filter((one) => one.source === "built-in" && !own.includes(one.name));
+					const instances = data.servers.filter((one) => mine.some(({ name }) => name === one.name));
 					if (instances.length === 0)
-						return edited === undefined && <p className="text-muted">{t("There is none yet.")}</p>;
+						return (
+							edited === undefined && settings.query.data && <p className="text-muted">{t("There is none yet.")}</p>
+						);
 					return (
 						<>
 							<Card className="overflow-hidden">
@@ -250,7 +254,7 @@ const kinds: Record<string, string> = {
 function Embeddings() {
 	const settings = useSettings("/v1/secrets", "/v1/doctor");
 	const set_ = objectOf(settings.all.embeddings) as { url?: string; model?: string; kind?: string; apiKey?: string };
-	const { values, dirty, set, discard } = useDraft(
+	const { values, dirty, set, discard, saved } = useDraft(
 		{
 			kind: set_.url ? (set_.kind ?? "openai") : "",
 			url: set_.url ?? "",
@@ -276,7 +280,7 @@ function Embeddings() {
 								...(key && { apiKey: key }),
 							},
 			},
-			discard,
+			saved,
 		);
 	};
 	return (

@@ -1,13 +1,16 @@
 import { RotateCw } from "lucide-react";
 import { query } from "@/api/client";
 import { t, tn } from "@/lang";
+import { useCommand } from "@/shell/session";
 import { Button, Loaded, Snippet } from "@/ui";
+import { shellLine } from "@/ui/shell";
 import { Findings } from "../servers/findings";
 import { Section } from "./parts";
 
 /** Doctor tells everything that was found, also what is good. */
 export function Doctor() {
 	const doctor = query.useQuery("get", "/v1/doctor", {}, { staleTime: 60_000 });
+	const command = useCommand();
 	const wrong = doctor.data?.findings.filter((f) => f.severity === "problem" || f.severity === "warning").length ?? 0;
 	return (
 		<Section
@@ -24,7 +27,7 @@ export function Doctor() {
 			}
 		>
 			<Loaded query={doctor}>{() => <Findings all />}</Loaded>
-			<Snippet title={t("The same in a terminal")} text={"genkan doctor\n"} />
+			<Snippet title={t("The same in a terminal")} text={`${shellLine([...command, "doctor"])}\n`} />
 		</Section>
 	);
 }

@@ -1,10 +1,9 @@
-import { type ComponentProps, type ReactNode, useCallback, useId, useState } from "react";
+import { type ComponentProps, type ReactNode, useId } from "react";
 import { queries, query, refresh } from "@/api/client";
 import type { paths } from "@/api/schema";
 import { t } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Button, Card, Input, Problem, say } from "@/ui";
-import { useUnsaved } from "@/ui/leave";
 import { fieldErrors, isAtFields, useShowWrong } from "@/ui/schemaform";
 
 type Values = Record<string, unknown>;
@@ -49,25 +48,6 @@ export function useSettings(...depends: (keyof paths)[]) {
 /** objectOf is a setting that is an object in the file, or an empty one. */
 export const objectOf = (value: unknown): Values =>
 	typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Values) : {};
-
-/** useDraft are values that somebody is changing. onChange forgets what was said about those
- * before. */
-export function useDraft<T extends Record<string, string>>(current: T, onChange: () => void) {
-	const [draft, setDraft] = useState<Partial<T>>({});
-	const values = { ...current, ...draft };
-	const dirty = Object.keys(current).some((key) => values[key] !== current[key]);
-	const discard = useCallback(() => setDraft({}), []);
-	useUnsaved(dirty, discard);
-	return {
-		values,
-		dirty,
-		set: (changed: Partial<T>) => {
-			onChange();
-			setDraft((before) => ({ ...before, ...changed }));
-		},
-		discard,
-	};
-}
 
 /** SettingForm is a card of settings with its buttons, which are there once something was
  * changed. What is wrong with one of its fields stands there, and anything else below. */

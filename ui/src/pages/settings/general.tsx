@@ -40,7 +40,7 @@ export function General() {
 								value={theme}
 								onChange={(event) => chooseTheme(event.target.value as Theme)}
 							>
-								<option value="system">{t("As the system")}</option>
+								<option value="system">{t("Same as the system")}</option>
 								<option value="light">{t("Light")}</option>
 								<option value="dark">{t("Dark")}</option>
 							</Select>,

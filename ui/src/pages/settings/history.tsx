@@ -2,7 +2,8 @@ import { query, type S } from "@/api/client";
 import { clock, list, readNumber, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Dot, LinkButton, Loaded, Problem, Select } from "@/ui";
-import { objectOf, Setting, SettingForm, useDraft, useSettings, Value } from "./file";
+import { useDraft } from "@/ui/leave";
+import { objectOf, Setting, SettingForm, useSettings, Value } from "./file";
 import { Facts, Section } from "./parts";
 
 const bodies: Record<string, string> = {
@@ -18,7 +19,9 @@ export function History() {
 	return (
 		<Section
 			title={t("The call history")}
-			about={t("It is kept in the data directory, for its owner alone. Secrets are taken out when it is read.")}
+			about={t(
+				"It is kept in the data directory, for its owner alone. Requests and answers are stored encrypted and unmasked, unless the configuration says replay: off; secrets are masked whenever they are shown.",
+			)}
 			actions={<LinkButton href="/calls">{t("To the calls")}</LinkButton>}
 		>
 			<Loaded query={calls} rows={4}>
@@ -60,7 +63,7 @@ const lost = (history: S["HistoryState"]): string => {
 
 function Keep({ history }: { history: S["HistoryState"] }) {
 	const settings = useSettings("/v1/calls");
-	const { values, dirty, set, discard } = useDraft(
+	const { values, dirty, set, discard, saved } = useDraft(
 		{
 			on: history.on ? "on" : "off",
 			days: String(history.days || 7),
@@ -72,12 +75,13 @@ function Keep({ history }: { history: S["HistoryState"] }) {
 	const save = () =>
 		settings.save(
 			{
-				record:
-					values.on === "off"
-						? "off"
-						: { ...objectOf(settings.all.record), bodies: values.bodies, days: readNumber(values.days) },
+				record: {
+					...objectOf(settings.all.record),
+					...(values.on !== (history.on ? "on" : "off") && { enabled: values.on === "on" }),
+					...(values.on === "on" && { bodies: values.bodies, days: readNumber(values.days) ?? "" }),
+				},
 			},
-			discard,
+			saved,
 		);
 	return (
 		<SettingForm settings={settings} fields={["record.days"]} dirty={dirty} onSave={save} onDiscard={discard}>
@@ -106,6 +110,9 @@ function Keep({ history }: { history: S["HistoryState"] }) {
 							onEnter={save}
 						/>
 						{t("days")}
+						{Number(readNumber(values.days) ?? Number.NaN) < history.days && (
+							<span className="text-warn text-xs">{t("Calls that are older will be deleted.")}</span>
+						)}
 					</Setting>
 					<Setting label={t("What was sent and received")}>
 						<Select

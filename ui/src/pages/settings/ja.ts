@@ -8,7 +8,7 @@ export default {
 	"any size": "制限なし",
 	"{n} tokens": "{n} トークン",
 	Everybody: "全体",
-	"a client, by the name of its token or of --client": "クライアント（トークンまたは --client の名前）",
+	"a client, by the name of its token or of --client": "クライアント（アクセストークンまたは --client の名前）",
 	"the tools of a server": "サーバーのツール",
 	"some of its tools": "一部のツール",
 	"In the data directory, while no genkan runs:": "Genkan を停止し、データディレクトリで実行：",
@@ -43,13 +43,14 @@ export default {
 	"kept for all clients": "すべてのクライアントの分を保存",
 	"not kept": "保存しない",
 	"The call history": "呼び出しの記録",
-	"It is kept in the data directory, for its owner alone. Secrets are taken out when it is read.":
-		"データディレクトリに、所有者だけが読める形で保存されます。シークレットは表示するときに伏せられます。",
+	"It is kept in the data directory, for its owner alone. Requests and answers are stored encrypted and unmasked, unless the configuration says replay: off; secrets are masked whenever they are shown.":
+		"データディレクトリに、所有者だけが読める形で保存されます。リクエストと応答は、設定が replay: off の場合を除き、伏せずに暗号化して保存します。シークレットは表示するときに伏せます。",
 	"the bodies of {n} calls": "呼び出し {n} 件の内容",
 	"Since {time}, not everything is kept: {problem}": "{time} 以降、一部を記録できていません：{problem}",
-	"are kept": "記録しています",
-	"are not kept": "記録していません",
+	"are kept": "記録する",
+	"are not kept": "記録しない",
 	"For how long": "保存期間",
+	"Calls that are older will be deleted.": "これより古い呼び出しは削除されます。",
 	"{n} days": "{n} 日間",
 	"What was sent and received": "送受信の内容",
 	"Lost since the start": "起動後に記録できなかった呼び出し",
@@ -122,7 +123,11 @@ export default {
 		"自分の学習内容が削除されます。以後は、名前と説明だけで検索します。",
 	"The copy is made and checked, then the download begins.": "コピーを作成して検査した後、ダウンロードが始まります。",
 	"A checked copy of the database: the knowledge base, servers that were added, workflows, what was said about tools, tokens as hashes, and what was learned. Nobody has to wait meanwhile.":
-		"検査済みのデータベースのコピーです。ナレッジベース、追加したサーバー、ワークフロー、ツールの説明と分類、トークンのハッシュ、学習内容が含まれます。作成中も通常どおり使えます。",
+		"検査済みのデータベースのコピーです。ナレッジベース、追加したサーバー、ワークフロー、ツールの説明と分類、アクセストークンのハッシュ、学習内容が含まれます。作成中も通常どおり使えます。",
+	"Items of the knowledge base": "ナレッジベースの項目",
+	"All items in a file that other programs can read: an item as JSON on each line.":
+		"すべての項目を、ほかのプログラムでも読めるファイルに書き出します。1 行に 1 件の JSON です。",
+	"Download the items": "項目をダウンロード",
 	"Download a copy": "コピーをダウンロード",
 	Copying: "コピー中",
 	"Not in it are the call history, secrets and sign-ins of the vault, the admin token and genkan.yaml. Copy genkan.yaml yourself.":
@@ -162,7 +167,7 @@ export default {
 	"The settings are in {file}: {why}.": "設定は {file} にあります：{why}。",
 	"Kept in this browser.": "このブラウザーに保存されます。",
 	"For everybody": "全体",
-	"What Genkan says to agents": "エージェントへのメッセージ",
+	"What Genkan says to agents": "エージェントへのメッセージの言語",
 	"in the language of this machine": "このマシンの言語",
 	"in English": "英語",
 	"in Japanese": "日本語",
@@ -173,12 +178,13 @@ export default {
 	"the usual size": "既定のサイズ",
 	"another size": "サイズを指定",
 	"tokens at most, at least {n}": "トークンまで（{n} 以上）",
-	"Calls of each client": "クライアントごとの呼び出し",
-	"A client that calls more often is told to wait. Others notice nothing.":
-		"上限を超えたクライアントには、待つように伝えます。ほかのクライアントには影響しません。",
+	"Requests of each client": "クライアントごとのリクエスト",
+	"A client that asks more often is told to wait. Calls count, and so do lists and the start of a session: with a very low limit, a client cannot connect.":
+		"上限を超えたクライアントには、待つように伝えます。呼び出しのほか、一覧の取得やセッションの開始も数えるため、上限が小さすぎるとクライアントは接続できません。",
+	Requests: "リクエスト",
 	"At most": "上限",
 	"no limit": "上限なし",
-	"calls in": "件、期間",
+	"requests in": "件まで、期間ごと：",
 	"0 is not possible. Leave it empty for no limit.": "0 は指定できません。上限なしにするには空欄にしてください。",
-	"such as 30s, 1m, 1h": "例：30s、1m、1h",
+	"such as 30s, 1m, 1h": "30s は 30 秒、1m は 1 分、1h は 1 時間",
 } as Record<string, string>;

@@ -1,7 +1,8 @@
 import { query, type S } from "@/api/client";
 import { number, readNumber, t, tn } from "@/lang";
 import { LinkButton, Loaded, Select, Snippet } from "@/ui";
-import { objectOf, Setting, SettingForm, useDraft, useSettings, Value } from "./file";
+import { useDraft } from "@/ui/leave";
+import { objectOf, Setting, SettingForm, useSettings, Value } from "./file";
 import { Facts, Section } from "./parts";
 
 const keys = () => `clients:
@@ -66,7 +67,7 @@ function Budgets() {
 function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 	const settings = useSettings("/v1/budgets");
 	const { tokens } = budgets.everybody;
-	const { values, dirty, set, discard } = useDraft(
+	const { values, dirty, set, discard, saved } = useDraft(
 		{
 			kind: budgets.usual ? "usual" : tokens === 0 ? "off" : "own",
 			tokens: String(tokens || 25000),
@@ -77,7 +78,7 @@ function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 	const save = () =>
 		settings.save(
 			{ budget: values.kind === "usual" ? null : values.kind === "off" ? "off" : readNumber(values.tokens) },
-			discard,
+			saved,
 		);
 	return (
 		<SettingForm settings={settings} fields={["budget"]} dirty={dirty} onSave={save} onDiscard={discard}>
@@ -114,11 +115,11 @@ function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 	);
 }
 
-/** Rate is how often a client may call. */
+/** Rate is how often a client may ask: calls count, and so does all else that it asks. */
 function Rate() {
 	const settings = useSettings();
 	const limit = objectOf(settings.all.rateLimit) as { max?: number; timeWindow?: string };
-	const { values, dirty, set, discard } = useDraft(
+	const { values, dirty, set, discard, saved } = useDraft(
 		{
 			max: limit.max ? String(limit.max) : "",
 			window: limit.timeWindow ?? "1m",
@@ -130,13 +131,19 @@ function Rate() {
 	const save = () =>
 		!none &&
 		settings.save(
-			{ rateLimit: values.max.trim() ? { max: readNumber(values.max), timeWindow: values.window.trim() } : null },
-			discard,
+			{
+				rateLimit: values.max.trim()
+					? { max: readNumber(values.max), timeWindow: values.window.normalize("NFKC").trim() }
+					: null,
+			},
+			saved,
 		);
 	return (
 		<Section
-			title={t("Calls of each client")}
-			about={t("A client that calls more often is told to wait. Others notice nothing.")}
+			title={t("Requests of each client")}
+			about={t(
+				"A client that asks more often is told to wait. Calls count, and so do lists and the start of a session: with a very low limit, a client cannot connect.",
+			)}
 		>
 			<SettingForm
 				settings={settings}
@@ -148,7 +155,7 @@ function Rate() {
 				<Setting label={t("At most")}>
 					<Value
 						wrong={none ? t("0 is not possible. Leave it empty for no limit.") : settings.wrong["rateLimit.max"]}
-						aria-label={t("Calls")}
+						aria-label={t("Requests")}
 						inputMode="numeric"
 						className="max-w-28"
 						disabled={off}
@@ -157,10 +164,10 @@ function Rate() {
 						onChange={(event) => set({ max: event.target.value })}
 						onEnter={save}
 					/>
-					{t("calls in")}
+					{t("requests in")}
 					<Value
 						wrong={settings.wrong["rateLimit.timeWindow"]}
-						aria-label={t("Time")}
+						aria-label={t("Period")}
 						className="max-w-20"
 						disabled={off}
 						value={values.window}

@@ -6,6 +6,7 @@ import { list, t } from "@/lang";
 import { useAddress } from "@/shell/address";
 import { Button, Card, Confirm, complain, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
 import { useUnsaved } from "@/ui/leave";
+import { fieldErrors, isAtFields } from "@/ui/schemaform";
 import { Section } from "./parts";
 
 const changed = () => refresh("/v1/secrets", "/v1/servers", "/v1/doctor");
@@ -25,6 +26,7 @@ export function Secrets() {
 	const [asked, ask] = useState<{ name: string; servers: string[] }>();
 	const known = secrets.data?.secrets.some((one) => one.name === name.trim());
 	const ready = name.trim() !== "" && value !== "";
+	const wrong = fieldErrors(put.error);
 	const save = () =>
 		ready &&
 		put.mutate(
@@ -48,8 +50,8 @@ export function Secrets() {
 			)}
 		>
 			<Card className="overflow-hidden">
-				<div className="grid items-end gap-3 border-line border-b px-4 py-3 sm:grid-cols-[1fr_1fr_auto]">
-					<Field label={t("Name")}>
+				<div className="grid items-start gap-3 border-line border-b px-4 py-3 sm:grid-cols-[1fr_1fr_auto]">
+					<Field label={t("Name")} error={wrong.name}>
 						<Input
 							value={name}
 							placeholder="N8N_API_KEY"
@@ -60,20 +62,23 @@ export function Secrets() {
 							}}
 						/>
 					</Field>
-					<Field label={t("Value")}>
+					<Field label={t("Value")} error={wrong.value}>
 						<Input
 							type="password"
 							autoComplete="new-password"
 							value={value}
-							onChange={(event) => setValue(event.target.value)}
+							onChange={(event) => {
+								setValue(event.target.value);
+								put.reset();
+							}}
 							onEnter={save}
 						/>
 					</Field>
-					<Button look="primary" disabled={!ready} busy={put.isPending} onClick={save}>
+					<Button look="primary" className="sm:mt-5" disabled={!ready} busy={put.isPending} onClick={save}>
 						{known ? t("Replace") : t("Keep")}
 					</Button>
 				</div>
-				{put.error && <Problem className="m-3" error={put.error} />}
+				{put.error && !isAtFields(put.error, ["name", "value"]) && <Problem className="m-3" error={put.error} />}
 				<Loaded query={secrets} rows={3}>
 					{(data) =>
 						data.secrets.length === 0 ? (

@@ -1,20 +1,22 @@
 import { Play, SearchX } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { useParams } from "wouter";
-import { Failure, query, refresh, type S } from "@/api/client";
+import { Failure, queries, query, refresh, type S } from "@/api/client";
+import { hintsOf } from "@/api/tools";
 import { t, took } from "@/lang";
 import { Approval } from "@/pages/calls/approvals";
+import { useProgress } from "@/pages/calls/words";
+import { ToolSwitch } from "@/pages/tools/switch";
 import { Around } from "@/pages/workflows/around";
 import { useAddress } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
-import { useApprovals, useSession } from "@/shell/session";
+import { useApprovals, useCommand, useSession } from "@/shell/session";
 import {
 	Button,
 	Cap,
 	Card,
 	Confirm,
 	CopyButton,
-	complain,
 	Empty,
 	Field,
 	Input,
@@ -23,14 +25,18 @@ import {
 	Loaded,
 	messageOf,
 	Page,
+	Problem,
 	Spinner,
-	Switch,
 	say,
+	seen,
 	Tabs,
 	TextArea,
 	Toggle,
 } from "@/ui";
-import { blank, fieldErrors, JSONText, notJSON, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
+import { useDraft } from "@/ui/leave";
+import { blank, type Schema } from "@/ui/schema";
+import { fieldErrors, JSONText, notJSON, SchemaForm, useShowWrong } from "@/ui/schemaform";
+import { shellLine } from "@/ui/shell";
 
 const Markdown = lazy(() => import("@/ui/markdown"));
 const Result = lazy(() => import("@/ui/result"));
@@ -59,22 +65,10 @@ export default function Tool() {
 function Shown({ tool }: { tool: S["Tool"] }) {
 	const [params, setParams] = useAddress();
 	const { admin } = useSession();
+	const said = useSaid(tool); // its texts outlive another tab
 	const part = (params.get("part") as Part | null) ?? "try";
 	// The search that the tool was opened from.
 	const sought = params.get("q") ?? "";
-	const enable = query.useMutation("post", "/v1/tools/{name}/enable");
-	const disable = query.useMutation("post", "/v1/tools/{name}/disable");
-	const flip = (on: boolean) =>
-		(on ? enable : disable).mutate(
-			{ params: { path: { name: tool.name } } },
-			{
-				onError: complain,
-				onSuccess: (done) => {
-					refresh("/v1/tools", "/v1/tools/{name}", "/v1/servers");
-					if (done.warning) say(done.warning);
-				},
-			},
-		);
 	return (
 		<Page
 			title={tool.name}
@@ -85,29 +79,16 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>
 						{t("Its server: {name}", { name: tool.server })}
 					</LinkButton>
-					<div className="flex items-center gap-2">
-						<span className="text-muted text-xs" aria-hidden="true">
-							{tool.enabled ? t("On for clients") : t("Off for clients")}
-						</span>
-						<Switch
-							on={tool.enabled}
-							disabled={!admin}
-							busy={enable.isPending || disable.isPending}
-							label={
-								tool.enabled ? t("Switch {name} off", { name: tool.name }) : t("Switch {name} on", { name: tool.name })
-							}
-							onChange={flip}
-						/>
-					</div>
+					<ToolSwitch tool={tool} />
 				</>
 			}
 		>
 			<div className="mb-4 max-w-[860px] text-[15px] text-muted leading-6">
-				<Suspense fallback={tool.description}>
+				<Suspense fallback={seen(tool.description)}>
 					<Markdown text={tool.description} />
 				</Suspense>
 			</div>
-			{admin && tool.enabled && <Around tool={tool.name} />}
+			{admin && tool.enabled && <Around tool={tool} />}
 			{!tool.enabled && (
 				<p className="mb-4 text-muted">
 					{t("This tool is off for clients: nobody can call it, and no workflow runs around it.")}
@@ -142,13 +123,13 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 					<Json value={tool.inputSchema} />
 				</Card>
 			)}
-			{part === "about" && <About tool={tool} disabled={!admin} />}
+			{part === "about" && <About said={said} disabled={!admin} />}
 		</Page>
 	);
 }
 
-/** useTyped are the arguments that somebody has typed for a tool. They outlive a reload. */
-function useTyped(tool: string, first: () => unknown) {
+/** useArguments are the arguments that somebody has typed for a tool. They outlive a reload. */
+function useArguments(tool: string, first: () => unknown) {
 	const key = `genkan.try.${tool}`;
 	const [args, setArgs] = useState<unknown>(() => JSON.parse(sessionStorage.getItem(key) ?? "null") ?? first());
 	const put = (value: unknown) => {
@@ -166,7 +147,7 @@ function useTyped(tool: string, first: () => unknown) {
  * the first call that works which of their hits was the right one. */
 function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 	const schema = (tool.inputSchema ?? { type: "object" }) as Schema;
-	const [args, putArgs] = useTyped(tool.name, () => blank(schema) ?? {});
+	const [args, putArgs] = useArguments(tool.name, () => blank(schema) ?? {});
 	// A text that is no JSON is called with nothing: the arguments are earlier ones.
 	const [refused, refuse] = useState(false);
 	const setArgs = (value: unknown) => {
@@ -181,14 +162,14 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 	const check = query.useMutation("post", "/v1/tools/{name}/validate");
 	const call = query.useMutation("post", "/v1/tools/call");
 	const busy = check.isPending || call.isPending;
-	// Whether a tool only reads is what its server says of it.
-	const annotations = (tool as { annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean } }).annotations;
 	const running = useRef<AbortController>(undefined);
 	const taught = useRef(false);
+	const answer = useRef<HTMLDivElement>(null);
 	const run = () => {
 		ask(false);
 		check.reset();
 		running.current = new AbortController();
+		answer.current?.scrollIntoView({ block: "nearest" });
 		const options = sought && !taught.current ? { query: sought } : undefined;
 		call.mutate(
 			{ body: { name: tool.name, parameters: args, options }, signal: running.current.signal },
@@ -205,7 +186,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 		field?.focus();
 		return field === null;
 	};
-	const start = () => (annotations?.destructiveHint && !annotations.readOnlyHint ? ask(true) : run());
+	const start = () => (hintsOf(tool).destructive ? ask(true) : run());
 	// What does not fit is no call, so it is not among the failed ones.
 	const validate = () =>
 		readable() &&
@@ -214,6 +195,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 			{ onSuccess: start, onError: () => call.reset() },
 		);
 	useKeys({ "mod+Enter": () => tool.enabled && !busy && validate() });
+	const command = useCommand();
 	const use = (example: S["Example"]) => {
 		setArgs(example.parameters ?? {});
 		setForm(form + 1);
@@ -279,11 +261,12 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 					<CopyButton
 						look="quiet"
 						label="genkan call"
-						text={() => readable() && `genkan call ${tool.name} '${JSON.stringify(args).replaceAll("'", `'\\''`)}'`}
+						text={() => readable() && shellLine([...command, "call", tool.name, JSON.stringify(args)])}
 					/>
 				</div>
 			</Card>
-			<Card className="min-w-0">
+			{/* Beside a long form, it stays in sight; below one, it comes into sight. */}
+			<Card ref={answer} className="min-w-0 md:sticky md:top-4">
 				<Cap>
 					<span>{t("Answer")}</span>
 					{call.data && (
@@ -304,7 +287,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 						<div className="flex flex-wrap items-center gap-3 px-4 py-6 text-muted">
 							<Spinner />
 							{waiting.length > 0 ? t("Waiting for approval…") : t("Waiting for {server}…", { server: tool.server })}
-							<Elapsed />
+							<Elapsed tool={tool.name} client={client} />
 							<Button size="small" onClick={() => running.current?.abort()}>
 								{t("Cancel the call")}
 							</Button>
@@ -345,7 +328,9 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 					{!call.isPending && error && !problem && (
 						<p className="px-4 py-6 text-muted">
 							{running.current?.signal.aborted
-								? t("You canceled the call. Its server was told; what it had done by then stays done.")
+								? t(
+										"The call is canceled. If it had reached its server, the server was told to stop; what it had done by then stays done.",
+									)
 								: messageOf(error)}
 						</p>
 					)}
@@ -373,8 +358,9 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 	);
 }
 
-/** Elapsed is how long something takes already. */
-function Elapsed() {
+/** Elapsed is how long a client's call of a tool takes already, and how far it is. */
+function Elapsed({ tool, client }: { tool: string; client: string }) {
+	const progress = useProgress((call, of) => call.tool === tool && of === client);
 	const [since] = useState(() => Date.now());
 	const [now, setNow] = useState(since);
 	useEffect(() => {
@@ -384,37 +370,50 @@ function Elapsed() {
 	return (
 		<span aria-hidden className="tabular">
 			{t("{n} s", { n: Math.round((now - since) / 1000) })}
+			{progress && ` · ${progress}`}
 		</span>
 	);
 }
 
-/** About is what people say about the tool, which helps agents to find it. */
-function About({ tool, disabled }: { tool: S["Tool"]; disabled: boolean }) {
+/** useSaid is what people say about the tool, while it is changed. */
+function useSaid(tool: S["Tool"]) {
 	const change = query.useMutation("patch", "/v1/tools/{name}");
-	const [description, setDescription] = useState(tool.description);
-	const [category, setCategory] = useState(tool.category ?? "");
-	const [tags, setTags] = useState(tool.tags.join(", "));
+	const draft = useDraft(
+		{ description: tool.description, category: tool.category ?? "", tags: tool.tags.join(", ") },
+		() => change.isError && change.reset(),
+	);
+	const { values, isChanged, saved } = draft;
+	const path = { name: tool.name };
 	const save = () =>
 		change.mutate(
 			{
-				params: { path: { name: tool.name } },
+				params: { path },
 				body: {
-					...(description !== tool.description ? { description } : {}),
-					category,
-					tags: tags
-						.split(/[,、，]/)
-						.map((tag) => tag.trim())
-						.filter(Boolean),
+					...(isChanged("description") && { description: values.description }),
+					...(isChanged("category") && { category: values.category }),
+					...(isChanged("tags") && {
+						tags: values.tags
+							.split(/[,、，]/)
+							.map((tag) => tag.trim())
+							.filter(Boolean),
+					}),
 				},
 			},
 			{
-				onError: complain,
-				onSuccess: () => {
+				onSuccess: (stored) => {
+					queries.setQueryData(["get", "/v1/tools/{name}", { params: { path } }], stored);
+					saved();
 					refresh("/v1/tools", "/v1/tools/{name}");
 					say(t("Saved. Searches use it at once."));
 				},
 			},
 		);
+	return { ...draft, error: change.error, busy: change.isPending, save };
+}
+
+/** About is what people say about the tool, which helps agents to find it. */
+function About({ said, disabled }: { said: ReturnType<typeof useSaid>; disabled: boolean }) {
+	const { values, set } = said;
 	return (
 		<Card className="flex max-w-[720px] flex-col gap-4 p-4">
 			<Field
@@ -424,20 +423,25 @@ function About({ tool, disabled }: { tool: S["Tool"]; disabled: boolean }) {
 				<TextArea
 					rows={6}
 					disabled={disabled}
-					value={description}
-					onChange={(event) => setDescription(event.target.value)}
+					value={values.description}
+					onChange={(event) => set({ description: event.target.value })}
 				/>
 			</Field>
 			<div className="grid gap-4 sm:grid-cols-2">
 				<Field label={t("Category")}>
-					<Input disabled={disabled} value={category} onChange={(event) => setCategory(event.target.value)} />
+					<Input
+						disabled={disabled}
+						value={values.category}
+						onChange={(event) => set({ category: event.target.value })}
+					/>
 				</Field>
 				<Field label={t("Tags, with commas between them")}>
-					<Input disabled={disabled} value={tags} onChange={(event) => setTags(event.target.value)} />
+					<Input disabled={disabled} value={values.tags} onChange={(event) => set({ tags: event.target.value })} />
 				</Field>
 			</div>
+			{said.error && <Problem error={said.error} />}
 			<div>
-				<Button look="primary" disabled={disabled} busy={change.isPending} onClick={save}>
+				<Button look="primary" disabled={disabled || !said.dirty} busy={said.busy} onClick={said.save}>
 					{t("Save")}
 				</Button>
 			</div>

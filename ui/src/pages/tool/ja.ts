@@ -26,8 +26,6 @@ export default {
 	"Call it anyway": "このまま呼び出す",
 	"A workflow may fill in or change arguments before they are checked.":
 		"ワークフローが、引数を確認する前に補ったり変更したりすることがあります。",
-	"You canceled the call. Its server was told; what it had done by then stays done.":
-		"呼び出しを取り消しました。サーバーにも伝えましたが、それまでに行われたことは元に戻りません。",
 	"What the tool answers appears here.": "実行結果がここに表示されます。",
 	"Run {name}?": "{name} を実行しますか？",
 	"Its server says that this tool can destroy things.":
@@ -36,6 +34,6 @@ export default {
 	Description: "説明",
 	"Shown to agents in place of the server's. Empty gives the word back to the server.":
 		"サーバーの説明の代わりに、エージェントに表示されます。空にすると、サーバーの説明に戻ります。",
-	Category: "分類",
+	Category: "カテゴリ",
 	"Tags, with commas between them": "タグ（「、」または「,」区切り）",
 } as Record<string, string>;

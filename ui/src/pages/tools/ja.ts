@@ -1,4 +1,5 @@
 export default {
+	"{n} of them off": "うち {n} 個はオフ",
 	"What it does": "できること",
 	Why: "一致した語",
 	Score: "スコア",
@@ -7,6 +8,10 @@ export default {
 	"What should the tool do?": "やりたいことで検索",
 	"All servers": "すべてのサーバー",
 	"An agent that searches is told that nothing fits.": "エージェントが同じ検索をすると、「該当なし」と伝えます。",
+	Category: "カテゴリ",
+	"All categories": "すべてのカテゴリ",
+	Tag: "タグ",
+	"All tags": "すべてのタグ",
 	"Nothing fits well": "よく合うツールはありません",
 	"No tool has these words": "該当するツールはありません",
 	"No tools yet": "ツールはまだありません",

@@ -5,6 +5,7 @@ import {
 	type Connection,
 	type EdgeChange,
 	type FinalConnectionState,
+	type FitViewOptions,
 	MiniMap,
 	type NodeChange,
 	Panel,
@@ -17,22 +18,13 @@ import {
 	useConnection,
 	useReactFlow,
 	useStore,
+	type Viewport,
 } from "@xyflow/react";
 import { Maximize, Minus, Plus, Redo2, Undo2, WandSparkles } from "lucide-react";
-import {
-	memo,
-	type MouseEvent as ReactMouseEvent,
-	type ReactNode,
-	useCallback,
-	useEffect,
-	useMemo,
-	useRef,
-	useState,
-} from "react";
+import { memo, type MouseEvent as ReactMouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useStore as useZustand } from "zustand";
 import { list, t } from "../../lang";
-import { term } from "../../lang/terms";
-import { Button, Kbd, NotesPlace } from "../../ui";
+import { Button, Kbd, NotesPlace, say } from "../../ui";
 import {
 	type Definition,
 	type Edge,
@@ -42,12 +34,13 @@ import {
 	type Node,
 	nameOf,
 	nodeOf,
+	placeAfter,
 	wayOf,
 } from "./definition";
 import { Line, Refusal } from "./edge";
 import { useCanvasKeys } from "./keys";
 import { tidy } from "./layout";
-import { Step } from "./node";
+import { Step, useKindName } from "./node";
 import { edit, editor, history, redo, replayOf, select, setEditor, undo, useEditor } from "./store";
 import { connect, tryEdge } from "./sync";
 import "./canvas.css";
@@ -151,10 +144,39 @@ function showAll(flow: Flow, duration?: number): void {
 	const box = boundsOf(nodes);
 	if (pane && pane.clientWidth < 640 && pane.clientWidth < box.width * readable) {
 		const { x, y } = nodes.find((n) => n.type === "start")?.position ?? box;
-		const middle = (pane.clientHeight - 56) / 2; // above the buttons
+		const middle = (pane.clientHeight - toolbar) / 2;
 		void flow.setViewport({ x: 16 - x * readable, y: middle - y * readable, zoom: readable });
 	} else if (nodes.length <= 2 * part) void flow.fitView({ ...whole, duration });
-	else void flow.fitBounds(box, { padding: whole.padding, duration });
+	else void flow.fitBounds(box, { padding: 0.1, duration });
+}
+
+/** keepInView shows the whole drawing if its names can be read then. Otherwise it moves the
+ * drawing so that the selected step is in view, or the start, and returns to where. */
+function keepInView(flow: Flow, duration?: number): Viewport | null {
+	const { draft, selected } = editor();
+	const pane = document.querySelector("[data-canvas]");
+	const box = boundsOf(draft.nodes);
+	const { x, y, zoom } = flow.getViewport();
+	const room = pane && { width: pane.clientWidth, height: pane.clientHeight - toolbar };
+	const fits = room && Math.min(room.width / (box.width * 1.1), room.height / (box.height * 1.1));
+	if (!room || fits! >= readable || zoom < readable) {
+		showAll(flow, duration);
+		return null;
+	}
+	const one = nodeOf(draft, selected.at(-1) ?? "") ?? draft.nodes.find((n) => n.type === "start");
+	const { x: left, y: middle } = one?.position ?? box;
+	// From the edge of the window, as far as it must.
+	const moved = (at: number, before: number, behind: number, room: number) =>
+		at - before < 16 ? 16 + before - at : at + behind > room - 16 ? room - 16 - behind - at : 0;
+	const to = readable;
+	const [dx, dy] = [x * (to / zoom), y * (to / zoom)];
+	const view = {
+		x: dx + moved(left * to + dx, 0, 184 * to, room.width),
+		y: dy + moved(middle * to + dy, 40 * to, 40 * to, room.height),
+		zoom: to,
+	};
+	void flow.setViewport(view, { duration });
+	return view;
 }
 
 /** useKeepInView shows the whole drawing again if it was in view and a step that is added,
@@ -165,6 +187,8 @@ function useKeepInView(flow: Flow): void {
 	const height = useStore((s) => s.height);
 	const before = useRef({ nodes, width, height });
 	const due = useRef(false);
+	/** Where the drawing was moved to, and the width in which all of it was in view. */
+	const moved = useRef<{ to: Viewport; width: number }>(undefined);
 	useEffect(() => {
 		const was = before.current;
 		before.current = { nodes, width, height };
@@ -175,17 +199,21 @@ function useKeepInView(flow: Flow): void {
 				box.x * zoom + x >= 0 &&
 				box.y * zoom + y >= 0 &&
 				(box.x + box.width) * zoom + x <= now.width &&
-				(box.y + box.height) * zoom + y <= now.height
+				(box.y + box.height) * zoom + y <= now.height - toolbar
 			);
 		};
 		const resized = was.width !== width || was.height !== height;
 		const stays = !resized && nodes.length <= was.nodes.length;
-		const wider = was.width > 0 && width > 1.5 * was.width;
+		const now = flow.getViewport();
+		const back = moved.current;
+		const isThere = back && Math.abs(now.x - back.to.x) + Math.abs(now.y - back.to.y) < 2 && now.zoom === back.to.zoom;
+		const wider = was.width > 0 && (width > 1.5 * was.width || (isThere && width >= back.width));
 		if (!due.current && !wider && (stays || !inView(was) || inView(before.current))) return;
 		due.current = true;
 		const timer = setTimeout(() => {
 			due.current = false;
-			showAll(flow, resized ? undefined : 200);
+			const to = keepInView(flow, resized ? undefined : 200);
+			moved.current = to ? { to, width: moved.current?.width ?? was.width } : undefined;
 		}, 30);
 		return () => clearTimeout(timer);
 	}, [flow, nodes, width, height]);
@@ -281,7 +309,9 @@ const edgeOf = (c: Connection) => ({
 	...(c.sourceHandle && c.sourceHandle !== "out" && { sourceHandle: c.sourceHandle }),
 });
 
-const whole = { padding: 0.1, maxZoom: 1 };
+// The buttons at the bottom cover nothing of it.
+const toolbar = 60;
+const whole = { padding: { x: 0.1, top: 0.1, bottom: `${toolbar}px` }, maxZoom: 1 } satisfies FitViewOptions;
 
 // React Flow compares what it is given by identity: what is made anew at each drawing makes
 // it draw everything. So all that does not change is here.
@@ -308,7 +338,7 @@ const constant = {
 	panActivationKeyCode: null,
 	zoomOnDoubleClick: false,
 	elevateNodesOnSelect: false,
-	minZoom: 0.1,
+	minZoom: 0.02,
 	maxZoom: 2,
 	snapToGrid: true,
 	snapGrid: [8, 8],
@@ -316,7 +346,7 @@ const constant = {
 } satisfies ReactFlowProps;
 
 /** Canvas is the drawing of the draft. */
-export function Canvas({ children }: { children?: ReactNode }) {
+export function Canvas() {
 	const id = useEditor((s) => s.id);
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const { nodes, onNodesChange, onNodeDragStart, onNodeDragStop } = useNodes();
@@ -341,8 +371,21 @@ export function Canvas({ children }: { children?: ReactNode }) {
 
 	const onConnectEnd = useCallback(
 		(event: MouseEvent | TouchEvent, state: FinalConnectionState) => {
-			if (state.isValid || state.toNode || !state.fromNode || !("clientX" in event)) return;
+			if (state.isValid || !state.fromNode || !("clientX" in event)) return;
 			const screen = { x: event.clientX, y: event.clientY };
+			// On a step, its whole body takes the edge; the server says whether it may.
+			const onto = document.elementFromPoint(screen.x, screen.y)?.closest<HTMLElement>("[data-node]")?.dataset.node;
+			if (onto === state.fromNode.id) return;
+			if (onto || state.toNode) {
+				const target = onto ?? state.toNode!.id;
+				const sourceHandle = state.fromHandle?.id ?? null;
+				const edge = edgeOf({ source: state.fromNode.id, sourceHandle, target, targetHandle: null });
+				return void connect(edge).then((why) => {
+					if (!why || nodeOf(editor().draft, target)?.type !== "start") return;
+					setEditor({ refused: null }); // no edge is drawn to the start
+					say(why);
+				});
+			}
 			const point = flow.screenToFlowPosition(screen);
 			setEditor({
 				adding: {
@@ -420,7 +463,6 @@ export function Canvas({ children }: { children?: ReactNode }) {
 			<Spoken />
 			{/* The bars and panes below have controls that notes must not cover. */}
 			<NotesPlace />
-			{children}
 		</section>
 	);
 }
@@ -530,18 +572,16 @@ export function layOut(flow: Flow): void {
 export function openAdd(screen: { x: number; y: number }): void {
 	const { selected, draft, readOnly } = editor();
 	if (readOnly) return;
-	const last = selected.at(-1) ?? draft.nodes.find((n) => n.type === "start")?.id;
-	setEditor({ adding: { kind: "add", screen, place: last ? { after: last } : { at: { x: 0, y: 0 } } } });
+	const last = selected.at(-1) ?? draft.nodes.find((n) => n.type === "start")?.id ?? "";
+	setEditor({ adding: { kind: "add", screen, place: placeAfter(draft, last) } });
 }
 
 /** Spoken tells those who cannot see the drawing what is selected. */
 function Spoken() {
-	const text = useEditor((s) => {
-		const node = s.selected.length === 1 ? nodeOf(s.draft, s.selected[0]!) : undefined;
-		if (!node) return "";
-		const problem = s.problems.find((p) => p.node === node.id)?.reason;
-		return list([nameOf(node), term(node.type), problem].filter((one) => one !== undefined));
-	});
+	const node = useEditor((s) => (s.selected.length === 1 ? nodeOf(s.draft, s.selected[0]!) : undefined));
+	const problem = useEditor((s) => node && s.problems.find((p) => p.node === node.id)?.reason);
+	const kind = useKindName(node);
+	const text = node ? list([nameOf(node), kind, problem].flatMap((one) => one || [])) : "";
 	return (
 		<p role="status" className="sr-only">
 			{text}

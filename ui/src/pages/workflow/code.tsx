@@ -1,7 +1,6 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
 import { javascript } from "@codemirror/lang-javascript";
-import { json } from "@codemirror/lang-json";
 import { bracketMatching, HighlightStyle, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
@@ -65,27 +64,33 @@ const done = (act: () => void): true => {
 	return true;
 };
 
+const drawingKeymap = [
+	{ key: "Mod-z", run: () => done(undo), preventDefault: true },
+	{ key: "Mod-y", run: () => done(redo), preventDefault: true },
+	{ key: "Mod-Shift-z", run: () => done(redo), preventDefault: true },
+];
+
 const external = Annotation.define<boolean>();
 
-/** Code is an editor for a script or JSON. It lives in a shadow root, because the content
+/** Code is an editor for a script. It lives in a shadow root, because the content
  * security policy forbids the style element that it would write into the page. Undo is
- * that of the page. */
+ * that of the drawing, unless it has a history of its own. */
 export function Code({
 	value,
 	onChange,
-	language,
 	marks = [],
 	label,
 	hint,
 	readOnly,
+	ownHistory,
 }: {
 	value: string;
 	onChange: (value: string) => void;
-	language: "script" | "json";
 	marks?: Mark[];
 	label: string;
 	hint?: string;
 	readOnly?: boolean;
+	ownHistory?: boolean;
 }) {
 	const host = useRef<HTMLDivElement>(null);
 	const view = useRef<EditorView>(null);
@@ -113,16 +118,14 @@ export function Code({
 					closeBrackets(),
 					highlightSelectionMatches(),
 					EditorView.lineWrapping,
-					language === "script"
-						? [javascript({ typescript: true }), autocompletion({ override: [completeScript] })]
-						: json(),
+					javascript({ typescript: true }),
+					autocompletion({ override: [completeScript] }),
 					syntaxHighlighting(colours),
 					theme,
 					placeholder(hint ?? ""),
+					ownHistory ? history() : [],
 					keymap.of([
-						{ key: "Mod-z", run: () => done(undo), preventDefault: true },
-						{ key: "Mod-y", run: () => done(redo), preventDefault: true },
-						{ key: "Mod-Shift-z", run: () => done(redo), preventDefault: true },
+						...(ownHistory ? historyKeymap : drawingKeymap),
 						{ key: "Mod-Enter", run: () => false },
 						...closeBracketsKeymap,
 						...completionKeymap,
@@ -157,7 +160,7 @@ export function Code({
 			made.destroy();
 			view.current = null;
 		};
-	}, [language]);
+	}, []);
 	useEffect(() => {
 		const made = view.current;
 		if (!made) return;

@@ -4,7 +4,7 @@ import { type Definition, type Match, newDefinition } from "./definition";
 
 /** newWorkflow is a workflow that does nothing yet, under an id that is free. Nothing is
  * stored. */
-export async function newWorkflow(options: { name?: string; match?: Match } = {}): Promise<Definition> {
+export async function newWorkflow(options: { name?: string; type?: string; match?: Match } = {}): Promise<Definition> {
 	const { data } = await api.GET("/v1/workflows");
 	const taken = new Set(data?.workflows.map((w) => w.id));
 	const name = options.name || t("New workflow");
@@ -15,5 +15,5 @@ export async function newWorkflow(options: { name?: string; match?: Match } = {}
 			.replace(/^-+|-+$/g, "") || "workflow";
 	let id = base === "new" ? "workflow" : base;
 	for (let n = 2; taken.has(id); n++) id = `${base}-${n}`;
-	return newDefinition(id, name, undefined, options.match);
+	return newDefinition(id, name, options.type, options.match);
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { add, newDefinition, nodeOf, placeFor, replacedBy, withHook } from "./definition";
+import { add, isMoved, newDefinition, nodeOf, paste, placeAfter, placeFor, replacedBy, withHook } from "./definition";
+import { placed } from "./layout";
 
 const draft = newDefinition("w", "w");
 const [toCall, toEnd] = draft.edges as [(typeof draft.edges)[0], (typeof draft.edges)[0]];
@@ -55,4 +56,30 @@ test("a step that nobody waits for moves beside the path, and back into it", () 
 	// Which step follows is not clear, so no edge changes.
 	const both = { ...beside, edges: [...beside.edges, { source: "start", target: id }] };
 	expect(lines(withHook(both, id, { blocking: true }))).toEqual(lines(both));
+});
+
+test("a step that cannot follow a node is added to the path at it", () => {
+	const [beside, id] = add(draft, "hook", { hook: { blocking: false } }, { after: "start" });
+	expect(placeAfter(beside, id)).toEqual({ edge: toCall });
+	expect(placeAfter(draft, "end")).toEqual({ edge: toEnd });
+	expect(placeAfter(draft, "call")).toEqual({ after: "call" });
+	const lines = add(beside, "set", {}, { after: id })[0].edges.map((e) => `${e.source} ${e.target}`);
+	expect(lines.sort()).toEqual(["call end", `start ${id}`, "set call", "start set"].sort());
+});
+
+test("what is pasted has places of its own, whatever those that it came with", () => {
+	const nodes = ["a", "b"].map((id) => ({ id, type: "set", position: [0, 0] as never }));
+	let now = draft;
+	for (const _ of [1, 2]) [now] = paste(now, placed({ nodes, edges: [{ source: "a", target: "b" }] }));
+	const places = now.nodes.map(({ position }) => `${Math.round(position!.x / 190)} ${position!.y}`);
+	expect(new Set(places).size).toBe(7);
+});
+
+test("a draft whose nodes were moved means the same", () => {
+	const moved = { ...draft, nodes: draft.nodes.map((node) => ({ ...node, position: { x: 7, y: 7 } })) };
+	expect(isMoved(draft, draft)).toBe(true);
+	expect(isMoved(draft, moved)).toBe(true);
+	expect(isMoved(draft, { ...moved, nodes: moved.nodes.map((node) => ({ ...node, data: {} })) })).toBe(false);
+	expect(isMoved(draft, { ...draft, nodes: draft.nodes.slice(1) })).toBe(false);
+	expect(isMoved(draft, { ...draft, order: 2 })).toBe(false);
 });

@@ -78,12 +78,12 @@ function indexOf(nodes: Node[]): Map<string, Node> {
 }
 
 /** nodeOf finds a node by its id. */
-export const nodeOf = (draft: Definition, id: string): Node | undefined => indexOf(draft.nodes).get(id);
+export const nodeOf = (draft: Pick<Definition, "nodes">, id: string): Node | undefined => indexOf(draft.nodes).get(id);
 
 const leavings = new WeakMap<Edge[], Map<string, Edge[]>>();
 
 /** leaving are the edges out of a node. */
-export function leaving(draft: Definition, id: string): Edge[] {
+export function leaving(draft: Pick<Definition, "edges">, id: string): Edge[] {
 	let by = leavings.get(draft.edges);
 	if (!by) {
 		by = new Map();
@@ -134,9 +134,9 @@ const callNames: Record<string, string> = {
 export const nameOf = (node: Node, workflowType = ""): string =>
 	node.data?.label || t((node.type === "mcp-call" && callNames[workflowType]) || kindOf(node).name);
 
-export type Kind = { type: string; name: string; about: string; data: Data; only?: "inside" | "last" };
+type Kind = { type: string; name: string; about: string; data: Data; only?: "inside" | "last" };
 
-/** kinds are the nodes that can be added. */
+/** kinds are the nodes that can be added; the first two are added most. */
 export const kinds: Kind[] = [
 	{
 		type: "hook",
@@ -255,6 +255,21 @@ function roomIn(draft: Definition, edge: Edge): [Node[], Point] {
 	return [draft.nodes.map(moved), { x: at(target).x + shift - column, y: at(target).y }];
 }
 
+/** placeAfter is where a step is added that is to follow a node. Nothing follows an end, so the
+ * step goes before it; nothing follows a script beside the path either, so the step goes into
+ * the path that the script is beside. */
+export function placeAfter(draft: Definition, id: string): Place {
+	const node = nodeOf(draft, id);
+	if (!node) return { at: { x: 0, y: 0 } };
+	if (outsOf(node).length > 0) return { after: id };
+	const edge = entering(draft, id)[0];
+	if (!edge) return { at: below(at(node)) };
+	if (!isDetached(node)) return { edge };
+	const way = wayOf(nodeOf(draft, edge.source), edge);
+	const on = next(draft, edge.source, way);
+	return on ? { edge: on } : { after: edge.source, way };
+}
+
 /** add puts a node into a draft. It returns the draft and the id of the node. */
 export function add(draft: Definition, type: string, data: Data, place: Place): [Definition, string] {
 	const id = freeID(draft, type === "mcp-call" ? "call" : type);
@@ -271,10 +286,7 @@ export function add(draft: Definition, type: string, data: Data, place: Place): 
 		const before = nodeOf(draft, place.after);
 		if (!before) return add(draft, type, data, { at: { x: 0, y: 0 } });
 		const ways = outsOf(before);
-		if (ways.length === 0) {
-			const edge = entering(draft, before.id)[0];
-			return add(draft, type, data, edge ? { edge } : { at: { x: at(before).x, y: at(before).y + rowHeight } });
-		}
+		if (ways.length === 0) return add(draft, type, data, placeAfter(draft, before.id));
 		const way = place.way ?? ways.find((way) => !next(draft, before.id, way)) ?? ways[0]!;
 		const on = next(draft, before.id, way);
 		if (on) return add(draft, type, data, { edge: on });
@@ -335,7 +347,7 @@ export function placeFor(draft: Definition, hook: S["TemplateHook"], place: Plac
 
 /** settledFor is a draft with the settings that a hook of a template needs. Its own stay. */
 export function settledFor(draft: Definition, hook: S["TemplateHook"]): Definition {
-	const { limits, state } = hook.settings as Pick<Definition, "limits" | "state">;
+	const { limits } = hook.settings as Pick<Definition, "limits">;
 	const settle = (node: Node): Node =>
 		hook.callOnError && node.type === "mcp-call" && !node.data?.onError && !next(draft, node.id, "error")
 			? { ...node, data: { ...node.data, onError: hook.callOnError } }
@@ -344,16 +356,16 @@ export function settledFor(draft: Definition, hook: S["TemplateHook"]): Definiti
 		...draft,
 		nodes: draft.nodes.map(settle),
 		...(limits && { limits: { ...limits, ...draft.limits } }),
-		...(state && { state: draft.state ?? state }),
 	};
 }
 
+const isTaken = (nodes: Node[], p: Point): boolean =>
+	nodes.some((n) => n.position && Math.abs(n.position.x - p.x) < 190 && Math.abs(n.position.y - p.y) < 72);
+
 /** freeSpot moves a place down until no node is there. */
 function freeSpot(nodes: Node[], at: Point): Point {
-	const taken = (p: Point) =>
-		nodes.some((n) => n.position && Math.abs(n.position.x - p.x) < 190 && Math.abs(n.position.y - p.y) < 72);
 	let spot = at;
-	for (let i = 0; taken(spot) && i < 200; i++) spot = { ...spot, y: spot.y + rowHeight };
+	for (let i = 0; isTaken(nodes, spot) && i < 200; i++) spot = { ...spot, y: spot.y + rowHeight };
 	return spot;
 }
 
@@ -363,6 +375,22 @@ export function descendants(draft: Definition, id: string): Set<string> {
 	for (const one of found) for (const edge of leaving(draft, one)) found.add(edge.target);
 	return found;
 }
+
+/** before are a node and all that lead to it. */
+function before(draft: Definition, id: string): Node[] {
+	const found = new Set([id]);
+	for (const one of found) for (const edge of entering(draft, one)) found.add(edge.source);
+	return draft.nodes.filter((node) => found.has(node.id));
+}
+
+/** hasAnswer tells whether there can be an answer after a node: a call or a script precedes
+ * it. */
+export const hasAnswer = (draft: Definition, id: string): boolean =>
+	before(draft, id).some(({ type }) => type === "mcp-call" || type === "hook");
+
+/** behindCall tells whether the call comes before a node. */
+export const behindCall = (draft: Definition, id: string): boolean =>
+	before(draft, id).some((node) => node.type === "mcp-call" && node.id !== id);
 
 /** remove takes nodes out and joins what was before and behind each of them. */
 export function remove(draft: Definition, ids: string[]): Definition {
@@ -452,21 +480,19 @@ export function partIn(text: string): { nodes: Node[]; edges: Edge[] } | null {
 	}
 }
 
-/** paste adds a part with new ids. It returns the draft and the ids. */
-export function paste(draft: Definition, from: { nodes: Node[]; edges: Edge[] }, at?: Point): [Definition, string[]] {
+/** paste adds a part, whose nodes have places, with new ids, below what is there. It returns
+ * the draft and the ids. */
+export function paste(draft: Definition, from: { nodes: Node[]; edges: Edge[] }): [Definition, string[]] {
 	const ids = new Map<string, string>();
-	const placed = from.nodes.filter((n) => n.type !== "start" || !draft.nodes.some((m) => m.type === "start"));
-	const left = Math.min(...placed.map((n) => n.position?.x ?? 0));
-	const above = Math.min(...placed.map((n) => n.position?.y ?? 0));
-	const origin = at ?? { x: left + 32, y: above + rowHeight };
+	const pasted = from.nodes.filter((n) => n.type !== "start" || !draft.nodes.some((m) => m.type === "start"));
+	const down = (rows: number) => (n: Node) => ({ x: at(n).x + 32, y: at(n).y + rows * rowHeight });
+	let rows = 1;
+	while (rows < 200 && pasted.some((n) => isTaken(draft.nodes, down(rows)(n)))) rows++;
 	let out = draft;
-	for (const [i, node] of placed.entries()) {
+	for (const node of pasted) {
 		const id = freeID(out, node.id);
 		ids.set(node.id, id);
-		const position = node.position
-			? { x: node.position.x - left + origin.x, y: node.position.y - above + origin.y }
-			: { x: origin.x + i * column, y: origin.y };
-		out = { ...out, nodes: [...out.nodes, { ...structuredClone(node), id, position }] };
+		out = { ...out, nodes: [...out.nodes, { ...structuredClone(node), id, position: down(rows)(node) }] };
 	}
 	const edges = from.edges
 		.filter((e) => ids.has(e.source) && ids.has(e.target))
@@ -474,11 +500,17 @@ export function paste(draft: Definition, from: { nodes: Node[]; edges: Edge[] },
 	return [{ ...out, edges: [...out.edges, ...edges] }, [...ids.values()]];
 }
 
-/** partsOf are the other workflows that the template of one has made with it. */
-export function partsOf(all: S["Workflow"][], one: S["Workflow"] | null | undefined): S["Workflow"][] {
-	const stem = (id: string) => id.replace(/-(list|resources|prompts)$/, "");
-	return all.filter(
-		(other) =>
-			one?.template && other.template === one.template && other.id !== one.id && stem(other.id) === stem(one.id),
+/** isMoved tells whether two drafts are the same but for the places of nodes, which mean
+ * nothing to a run. */
+export function isMoved(a: Definition, b: Definition): boolean {
+	const same = (x: object, y: object, but: string) => {
+		const [left, right] = [x, y] as Record<string, unknown>[];
+		return [...Object.keys(left!), ...Object.keys(right!)].every((key) => key === but || left![key] === right![key]);
+	};
+	return (
+		a === b ||
+		(same(a, b, "nodes") &&
+			a.nodes.length === b.nodes.length &&
+			a.nodes.every((node, i) => node === b.nodes[i] || same(node, b.nodes[i]!, "position")))
 	);
 }

@@ -5,13 +5,16 @@ import { t } from "../../lang";
 import { cx } from "../../ui";
 import {
 	add,
+	type Definition,
 	descendants,
 	type Edge,
 	edgeBy,
 	entering,
+	hasAnswer,
 	isDetached,
 	nameOf,
 	nodeOf,
+	type Place,
 	replacedBy,
 	rowHeight,
 	wayOf,
@@ -20,7 +23,7 @@ import { edit, editor, replayOf, setEditor, useEditor } from "./store";
 import { connect } from "./sync";
 
 /** removeEdge takes an edge out of the draft. */
-export const removeEdge = (edge: Edge) => edit((draft) => ({ ...draft, edges: draft.edges.filter((e) => e !== edge) }));
+const removeEdge = (edge: Edge) => edit((draft) => ({ ...draft, edges: draft.edges.filter((e) => e !== edge) }));
 
 /** Line is an edge of the drawing. Under the pointer it offers a + and its removal. */
 export const Line = memo(function Line(props: EdgeProps) {
@@ -69,15 +72,19 @@ export const Line = memo(function Line(props: EdgeProps) {
 						className="nodrag nopan pointer-events-auto absolute z-10 flex gap-1 p-1.5"
 						style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}
 					>
-						<EdgeButton
-							label={t("Insert a step here")}
-							onClick={(event) => {
-								setOver(false);
-								setEditor({ adding: { kind: "add", screen: { x: event.clientX, y: event.clientY }, place: { edge } } });
-							}}
-						>
-							<Plus className="size-3.5" />
-						</EdgeButton>
+						{!beside && (
+							<EdgeButton
+								label={t("Insert a step here")}
+								onClick={(event) => {
+									setOver(false);
+									setEditor({
+										adding: { kind: "add", screen: { x: event.clientX, y: event.clientY }, place: { edge } },
+									});
+								}}
+							>
+								<Plus className="size-3.5" />
+							</EdgeButton>
+						)}
 						<EdgeButton label={t("Remove this edge")} onClick={() => removeEdge(edge)}>
 							<Trash2 className="size-3" />
 						</EdgeButton>
@@ -158,13 +165,21 @@ function WayOut({ edge }: { edge: Edge }) {
 	if (target.type === "end") {
 		const { x, y } = target.position ?? { x: 0, y: 0 };
 		const place = { at: { x, y: y + rowHeight }, from: { id: source.id, way: wayOf(source, edge) } };
+		const answers = target.data?.outcome || hasAnswer(draft, source.id);
+		const addEnd = (draft: Definition, where: Place) => add(draft, "end", { ...target.data, label: undefined }, where);
 		return (
 			<button
 				type="button"
 				className={button}
-				onClick={() => edit((draft) => add(draft, "end", { ...target.data, label: undefined }, place)[0])}
+				onClick={() =>
+					edit((draft) => {
+						if (answers) return addEnd(draft, place)[0];
+						const [called, id] = add(draft, "mcp-call", {}, place);
+						return addEnd(called, { after: id })[0];
+					})
+				}
 			>
-				{t("Add another end for it")}
+				{answers ? t("Add another end for it") : t("Call the tool there too, then end")}
 			</button>
 		);
 	}

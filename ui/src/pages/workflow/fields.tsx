@@ -2,6 +2,7 @@ import { Plus, X } from "lucide-react";
 import { type DragEvent, useEffect, useRef, useState } from "react";
 import { t } from "../../lang";
 import { Button, cx, Input, NumberInput } from "../../ui";
+import { useTyped } from "../../ui/typed";
 import type { Setting } from "./definition";
 import { endGroup, useEditor } from "./store";
 
@@ -49,12 +50,10 @@ export function Cel({
 		const text = condition ? comparison(picked) : picked.path;
 		const bare = value.trim();
 		endGroup();
-		if (condition) onChange(bare === "" || bare === "true" ? text : `${bare} && ${text}`);
-		else {
-			const at = input.current?.selectionStart ?? value.length;
-			onChange(value.slice(0, at) + text + value.slice(input.current?.selectionEnd ?? at));
-		}
 		input.current?.focus();
+		if (condition) input.current?.select();
+		// It is written as if it were typed, so that the undo of the field takes it back.
+		document.execCommand("insertText", false, condition && bare && bare !== "true" ? `${bare} && ${text}` : text);
 	};
 	const latest = useRef(pick);
 	latest.current = pick;
@@ -107,6 +106,60 @@ const textOf = (value: unknown): string =>
 	typeof value === "string" && !parses(value) ? value : value === undefined ? "" : JSON.stringify(value);
 const readValue = (text: string): unknown => (parses(text) ? JSON.parse(text) : text);
 
+function FixedValue({ value, onChange }: { value: unknown; onChange: (value: unknown) => void }) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const shown = textOf(value);
+	const { typed = shown, type, settle } = useTyped(shown);
+	return (
+		<Input
+			aria-label={t("Value")}
+			value={typed}
+			readOnly={readOnly}
+			onChange={(event) => {
+				type(event.target.value);
+				onChange(readValue(event.target.value));
+			}}
+			onBlur={settle}
+			className="font-mono text-[12.5px]"
+		/>
+	);
+}
+
+/** NameField is a name among others. One that is empty or taken stays in the field, marked,
+ * until it is another. */
+export function NameField({
+	label,
+	name,
+	taken,
+	onRename,
+	className,
+}: {
+	label: string;
+	name: string;
+	/** The names of all. */
+	taken: string[];
+	onRename: (name: string) => void;
+	className?: string;
+}) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	const { typed = name, type, settle } = useTyped(name);
+	return (
+		<Input
+			aria-label={label}
+			value={typed}
+			aria-invalid={typed !== name || undefined}
+			readOnly={readOnly}
+			onChange={(event) => {
+				const to = event.target.value;
+				type(to);
+				if (to && !taken.includes(to)) onRename(to);
+			}}
+			onBlur={settle}
+			className={className}
+		/>
+	);
+}
+
 /** Values are names with a value or an expression each. */
 export function Values({
 	values,
@@ -124,20 +177,30 @@ export function Values({
 	const rows = Object.entries(values);
 	const write = (i: number, name: string, setting: Setting) =>
 		onChange(Object.fromEntries(rows.map((row, at) => (at === i ? [name, setting] : row))));
-	const free = names?.find((name) => !(name in values)) ?? freeName(values);
+	const free = names?.find((name) => !Object.hasOwn(values, name)) ?? freeName(values);
+	// A row stays the same when it is renamed, also where it moves: names like 1 come first.
+	const keys = useRef(new Map<string, number>());
+	const last = useRef(0);
+	const keyOf = (name: string): number => {
+		if (!keys.current.has(name)) keys.current.set(name, last.current++);
+		return keys.current.get(name)!;
+	};
 	return (
 		<fieldset className="flex flex-col gap-2">
 			<legend className="mb-1 font-medium text-muted text-xs">{label}</legend>
 			{rows.map(([name, setting], i) => {
 				const cel = setting?.cel !== undefined;
 				return (
-					// biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being written
-					<div key={i} className="flex items-center gap-1.5">
-						<Input
-							aria-label={t("Name")}
-							value={name}
-							readOnly={readOnly}
-							onChange={(event) => write(i, event.target.value, setting)}
+					<div key={keyOf(name)} className="flex items-center gap-1.5">
+						<NameField
+							label={t("Name")}
+							name={name}
+							taken={Object.keys(values)}
+							onRename={(to) => {
+								keys.current.set(to, keyOf(name));
+								keys.current.delete(name);
+								write(i, to, setting);
+							}}
 							className="max-w-28 font-mono text-[12.5px]"
 						/>
 						<button
@@ -175,13 +238,7 @@ export function Values({
 								onChange={(text) => write(i, name, { cel: text })}
 							/>
 						) : (
-							<Input
-								aria-label={t("Value")}
-								value={textOf(setting?.value)}
-								readOnly={readOnly}
-								onChange={(event) => write(i, name, { value: readValue(event.target.value) })}
-								className="font-mono text-[12.5px]"
-							/>
+							<FixedValue value={setting?.value} onChange={(value) => write(i, name, { value })} />
 						)}
 						{!readOnly && (
 							<Button
@@ -232,19 +289,16 @@ export function Patterns({
 }) {
 	const split = (text: string) => text.split(/[\s,、]+/).filter(Boolean);
 	const readOnly = useEditor((s) => s.readOnly !== null);
-	const [text, setText] = useState(value.join(", "));
-	// biome-ignore lint/correctness/useExhaustiveDependencies: only what others changed comes in
-	useEffect(() => {
-		if (split(text).join() !== value.join()) setText(value.join(", "));
-	}, [value.join()]);
+	const shown = value.join(", ");
+	const { typed = shown, type } = useTyped(shown);
 	return (
 		<Input
-			value={text}
+			value={typed}
 			placeholder={placeholder}
 			readOnly={readOnly}
 			{...more}
 			onChange={(event) => {
-				setText(event.target.value);
+				type(event.target.value);
 				onChange(split(event.target.value));
 			}}
 			className="font-mono text-[12.5px]"

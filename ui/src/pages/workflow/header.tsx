@@ -1,19 +1,23 @@
-import { AlertTriangle, ChevronDown, Download, FileUp, OctagonX, Trash2 } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { AlertTriangle, ChevronDown, Download, FileUp, FlaskConical, OctagonX, Trash2 } from "lucide-react";
+import { useMemo, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import { Link, useLocation } from "wouter";
+import { useGo } from "@/shell/address";
 import { useWorkflows } from "@/shell/session";
 import { api, query, refresh, type S } from "../../api/client";
-import { list, minute, sentences, t, tn } from "../../lang";
-import { Button, Chip, complain, Dot, Menu, say } from "../../ui";
-import { doesMuch, noServerText, StopQuestion, stateOf } from "../workflows/around";
+import { between, minute, t, tn } from "../../lang";
+import { Button, Chip, complain, Dot, Menu, messageOf, say } from "../../ui";
+import { useTitle } from "../../ui/title";
+import { noServerText, stateOf } from "../workflows/around";
 import { Delete } from "../workflows/delete";
+import { useStop } from "../workflows/stop";
 import { changesBetween } from "./changes";
-import { type Definition, partsOf } from "./definition";
+import type { Definition } from "./definition";
 import { placed } from "./layout";
 import { panels } from "./panels";
 import { endSitting } from "./sitting";
 import { edit, editor, ifMatch, select, setEditor, useEditor } from "./store";
-import { keepMine, saidOf, save, showProblem, takeTheirs } from "./sync";
+import { check, discard, isRefused, keepDeleted, keepMine, saidOf, save, showProblem, takeTheirs } from "./sync";
 import { dropUnread } from "./unread";
 
 /** Header says what is open, whether it is saved and whether it runs. */
@@ -21,22 +25,15 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 	const name = useEditor((s) => s.draft.name || s.id);
 	const info = useEditor((s) => s.info);
 	const isStored = useEditor((s) => s.base > 0);
-	const [stopping, askStop] = useState<S["Workflow"] | null>(null);
-	// What it did until now may be more than the list says.
-	const tryStop = async () => {
-		const { data } = await api.GET("/v1/workflows");
-		const listed = data?.workflows.find((one) => one.id === info?.id);
-		if (listed && doesMuch(listed)) askStop(listed);
-		else await stop();
-	};
+	const limited = useEditor((s) => (s.readOnly === "limit" ? s.info?.limitOf : undefined));
+	const { stop, question } = useStop((info) => info.id === editor().id && setEditor({ info }));
 	const inForce = useInForce();
-	useEffect(() => {
-		document.title = `${name} · Genkan`;
-	}, [name]);
+	useTitle(name);
 	return (
 		<header className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">
-			{/* The name gives way to the chips, so that none of them moves the drawing. */}
-			<div className="flex min-w-0 flex-1 items-center gap-x-3 gap-y-2 *:shrink-0 max-xl:basis-full max-sm:flex-wrap">
+			{/* Chips that come and go must not move the drawing: the name gives way to them, and
+			    has a line of its own on screens where little would be left of it. */}
+			<div className="flex min-w-0 flex-1 items-center gap-x-3 gap-y-2 *:shrink-0 max-[1400px]:basis-full max-sm:flex-wrap">
 				<h1 className="flex min-w-0 shrink! items-baseline gap-2 text-lg">
 					<Link href="/workflows" className="shrink-0 font-normal text-base text-muted hover:text-text">
 						{t("Workflows")} /
@@ -48,62 +45,49 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 				<Saved />
 				<Running />
 				<Problems />
+				<Failing onShow={() => onPanel("tests")} />
 			</div>
 			<div className="ml-auto flex flex-wrap items-center gap-2">
-				{panels.map(({ id, title, primary, ofStored }) => (
-					<Button
-						key={id}
-						disabled={ofStored && !isStored}
-						title={ofStored && !isStored ? t("Nothing is stored yet. The first change is.") : undefined}
-						look={primary ? (inForce ? undefined : "primary") : "quiet"}
-						aria-pressed={panel === id}
-						onClick={() => onPanel(panel === id ? null : id)}
-						className={primary ? "order-last" : panel === id ? "bg-accent-soft! text-accent!" : undefined}
-					>
-						{t(title)}
-					</Button>
-				))}
+				{panels
+					.filter(({ primary }) => !(primary && limited))
+					.map(({ id, title, primary, ofStored }) => (
+						<Button
+							key={id}
+							disabled={ofStored && !isStored}
+							title={ofStored && !isStored ? t("Nothing is stored yet. The first change is.") : undefined}
+							look={primary ? (inForce ? undefined : "primary") : "quiet"}
+							aria-pressed={panel === id}
+							onClick={() => onPanel(panel === id ? null : id)}
+							className={primary ? "order-last" : panel === id ? "bg-accent-soft! text-accent!" : undefined}
+						>
+							{t(title)}
+						</Button>
+					))}
 				<Files />
-				<Button
-					look="danger"
-					disabled={!info?.enabled}
-					title={t("Stops this workflow at once. Calls go through without it.")}
-					onClick={() => void tryStop().catch(complain)}
-				>
-					<OctagonX />
-					{t("Stop")}
-				</Button>
+				{!limited && (
+					<Button
+						look="danger"
+						disabled={!info?.enabled}
+						title={t("Stops this workflow at once. Calls go through without it.")}
+						onClick={() => stop(editor().id)}
+					>
+						<OctagonX />
+						{t("Stop")}
+					</Button>
+				)}
 			</div>
-			{stopping && (
-				<StopQuestion
-					workflow={stopping}
-					onStop={() => {
-						askStop(null);
-						void stop().catch(complain);
-					}}
-					onClose={() => askStop(null)}
-				/>
+			{limited && (
+				<p role="note" className="basis-full text-muted">
+					{t("This workflow carries out the limit of the token {name}.", { name: limited })}
+					{between()}
+					<Link href="/clients" className="text-accent underline">
+						{t("Change the limit")}
+					</Link>
+				</p>
 			)}
+			{question}
 			<Conflict />
 		</header>
-	);
-}
-
-/** stop is the kill switch. */
-async function stop(): Promise<void> {
-	const { id, info } = editor();
-	const version = info?.runningVersion;
-	const { data } = await api.POST("/v1/workflows/{id}/disable", { params: { path: { id } } });
-	setEditor({ info: data! });
-	refresh("/v1/workflows");
-	const { data: all } = await api.GET("/v1/workflows");
-	const others = partsOf(all?.workflows ?? [], data).filter(({ enabled }) => enabled);
-	say(
-		sentences(
-			t("{name} is stopped. Calls go through without it.", { name: data!.name }),
-			others.length > 0 && t("Others of its template go on: {names}.", { names: list(others.map(({ name }) => name)) }),
-		),
-		version ? () => void enableVersion(version).catch(complain) : undefined,
 	);
 }
 
@@ -119,13 +103,14 @@ export async function enableVersion(version: number, more?: Omit<S["EnableReques
 }
 
 /** useInForce tells whether what runs is what is drawn, also after all changes were undone:
- * enabling would change nothing. */
+ * enabling would change nothing. What runs in shadow is
+ * not in force. */
 function useInForce(): boolean {
 	const id = useEditor((s) => s.id);
 	const draft = useEditor((s) => s.draft);
 	const isSaved = useEditor((s) => s.draft === s.saved);
 	const base = useEditor((s) => s.base);
-	const running = useEditor((s) => s.info?.runningVersion);
+	const running = useEditor((s) => (s.info?.mode === "shadow" ? undefined : s.info?.runningVersion));
 	const other = running !== undefined && running !== base;
 	const { data } = query.useQuery(
 		"get",
@@ -145,13 +130,14 @@ function Saved() {
 	const readOnly = useEditor((s) => s.readOnly);
 	const runs = useInForce();
 	const isStored = useEditor((s) => s.base > 0);
+	if (readOnly === "limit") return null;
 	if (readOnly === "file") return <Chip>{t("kept in a file: it is changed there")}</Chip>;
-	if (saving.state === "conflict") return null;
+	if (saving.state === "conflict" || saving.state === "deleted") return null;
 	if (saving.state === "failed")
 		return (
-			<Chip tone="bad" role="alert" title={String((saving.error as Error)?.message ?? "")}>
+			<Chip tone="bad" role={isRefused(saving.error) ? undefined : "alert"} title={messageOf(saving.error)}>
 				<AlertTriangle />
-				{t("not saved, trying again")}
+				{isRefused(saving.error) ? t("not saved") : t("not saved, trying again")}
 			</Chip>
 		);
 	return (
@@ -169,16 +155,44 @@ function Saved() {
 	);
 }
 
-/** Conflict says on a line of its own that another tab or person has changed the workflow. */
+/** Conflict says on a line of its own why the draft is not saved: the server refuses it, or
+ * another tab or person has changed the workflow. */
 function Conflict() {
 	const saving = useEditor((s) => s.saving);
 	const [busy, setBusy] = useState(false);
+	const go = useGo();
 	const act = (what: () => Promise<void>) => {
 		setBusy(true);
 		what()
 			.catch(complain)
 			.finally(() => setBusy(false));
 	};
+	if (saving.state === "deleted")
+		return (
+			<div role="alert" className="flex basis-full flex-wrap items-center gap-2 text-warn">
+				<AlertTriangle aria-hidden className="size-4 shrink-0" />
+				<span>{t("This workflow was deleted elsewhere. What is drawn here is stored no more.")}</span>
+				<Button
+					size="small"
+					busy={busy}
+					onClick={() =>
+						act(async () => {
+							const { id } = editor();
+							await keepDeleted();
+							if (editor().id !== id) go(`/workflows/${encodeURIComponent(editor().id)}`, { replace: true });
+						})
+					}
+				>
+					{t("Keep it as a new workflow")}
+				</Button>
+			</div>
+		);
+	if (saving.state === "failed" && isRefused(saving.error))
+		return (
+			<p role="alert" className="basis-full text-bad">
+				{t("The draft is not saved: {why}", { why: messageOf(saving.error) })}
+			</p>
+		);
 	if (saving.state !== "conflict") return null;
 	return (
 		<div role="alert" className="flex basis-full flex-wrap items-center gap-2 text-warn">
@@ -242,6 +256,22 @@ function Problems() {
 	);
 }
 
+/** Failing says that tests of the draft fail, and leads to them. */
+function Failing({ onShow }: { onShow: () => void }) {
+	const results = useEditor((s) => s.tests.results);
+	if (!results?.failed) return null;
+	return (
+		<button
+			type="button"
+			onClick={onShow}
+			className="inline-flex h-6 items-center gap-1.5 rounded-full bg-bad-soft px-2 font-medium text-bad text-xs [&_svg]:size-3"
+		>
+			<FlaskConical />
+			{tn(results.failed, "{n} test fails", "{n} tests fail")}
+		</button>
+	);
+}
+
 function Files() {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const input = useRef<HTMLInputElement>(null);
@@ -251,20 +281,34 @@ function Files() {
 	const isStored = useEditor((s) => s.base > 0);
 	const [asking, ask] = useState(false);
 	const take = async (file: File) => {
-		try {
-			const read = JSON.parse(await file.text()) as Partial<Definition>;
-			if (!Array.isArray(read.nodes) || !Array.isArray(read.edges)) throw new Error();
-			const { id } = editor().draft;
-			await save();
-			endSitting();
-			edit((draft) =>
-				placed({ ...draft, ...(read as Definition), id, version: draft.version, enabled: draft.enabled }),
+		const { name } = file;
+		const read = await file
+			.text()
+			.then(JSON.parse)
+			.catch(() => null);
+		if (Array.isArray(read?.workflows))
+			return complain(
+				tn(
+					read.workflows.length,
+					"The file {name} has {n} workflow, which is imported on the page of the workflows.",
+					"The file {name} has {n} workflows, which are imported on the page of the workflows.",
+					{ name },
+				),
 			);
-			select([]);
-			say(t("The file is the draft now. Undo brings the old one back."));
-		} catch {
-			complain(t("The file {name} is no workflow: it has no nodes and edges in JSON.", { name: file.name }));
+		if (!Array.isArray(read?.nodes) || !Array.isArray(read.edges))
+			return complain(t("The file {name} is no workflow: it has no nodes and edges in JSON.", { name }));
+		const { draft } = editor();
+		const taken = placed({ ...draft, ...read, id: draft.id, version: draft.version, enabled: draft.enabled });
+		try {
+			await check(taken);
+		} catch (error) {
+			return complain(t("{name}: {why}", { name, why: messageOf(error) }));
 		}
+		await save();
+		endSitting();
+		edit(() => taken);
+		select([]);
+		say(t("The file is the draft now. Undo brings the old one back."));
 	};
 	return (
 		<>
@@ -276,7 +320,7 @@ function Files() {
 					</Button>
 				}
 				items={[
-					{ title: t("Export to a file"), icon: <Download />, onSelect: download },
+					{ title: t("Export to a file"), icon: <Download />, onSelect: () => void download().catch(complain) },
 					{
 						title: t("Import a file into this draft"),
 						icon: <FileUp />,
@@ -300,6 +344,7 @@ function Files() {
 					enabled={running}
 					onClose={() => ask(false)}
 					onDone={() => {
+						flushSync(discard); // of what is deleted, nothing is unsaved
 						go("/workflows");
 						dropUnread(editor().id);
 						setEditor(useEditor.getInitialState());
@@ -322,10 +367,13 @@ function Files() {
 	);
 }
 
-function download(): void {
-	const { draft, id } = editor();
+/** download saves the draft, with the tests of the workflow, as a file. */
+async function download(): Promise<void> {
+	await save(true);
+	const { id } = editor();
+	const { data } = await api.GET("/v1/workflows/{id}/export", { params: { path: { id } } });
 	const link = document.createElement("a");
-	link.href = URL.createObjectURL(new Blob([`${JSON.stringify(draft, null, 2)}\n`], { type: "application/json" }));
+	link.href = URL.createObjectURL(new Blob([`${JSON.stringify(data, null, 2)}\n`], { type: "application/json" }));
 	link.download = `${id}.json`;
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(link.href), 1000);

@@ -1,11 +1,15 @@
 import { ReactFlowProvider } from "@xyflow/react";
+import { SearchX } from "lucide-react";
 import { type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
-import { useLocation, useParams } from "wouter";
-import { useAddress } from "@/shell/address";
+import { useParams } from "wouter";
+import { useAddress, useGo } from "@/shell/address";
+import { useKeys } from "@/shell/keys";
+import { useSession } from "@/shell/session";
 import { Failure, query } from "../../api/client";
 import { useEvents } from "../../api/events";
 import { t } from "../../lang";
-import { complain, cx, Loading, Problem } from "../../ui";
+import { complain, cx, Empty, LinkButton, Loading, Page, Problem } from "../../ui";
+import { ForAdministrators } from "../workflows/around";
 import { Canvas } from "./canvas";
 import { newWorkflow } from "./create";
 import { Header } from "./header";
@@ -13,16 +17,20 @@ import { InputPane } from "./input";
 import { Chooser } from "./menu";
 import { OutputPane } from "./output";
 import { panels } from "./panels";
+import { useTests } from "./panels/tests";
 import { Settings } from "./settings";
 import { baseOf, editor, load, loadNew, setEditor, useEditor } from "./store";
-import { chosenSample, findSample, loadCall, replayNow, useSync } from "./sync";
+import { chosenSample, findSample, loadCall, replayNow, showRun, useSync, whenLeft } from "./sync";
 import { dropUnread } from "./unread";
 
-/** The editor of a workflow: /workflows/ID, with ?call=ID the replay of a call; /workflows/new
+/** The editor of a workflow: /workflows/ID, with ?call=ID the replay of a call,
+ * with ?run=ID what it did when the call was made; /workflows/new
  * draws one that is not stored until it is changed. */
 export default function WorkflowPage() {
 	const { id } = useParams<{ id: string }>();
-	const made = useNew(id === "new");
+	const { admin } = useSession();
+	const made = useNew(admin && id === "new");
+	if (!admin) return <ForAdministrators />;
 	if (id !== "new") return <Open key={decodeURIComponent(id)} id={decodeURIComponent(id)} />;
 	if (made.error) return <Problem className="m-7" error={made.error} retry={() => location.reload()} />;
 	return made.id ? <Open key={made.id} id={made.id} isNew /> : <Loading />;
@@ -32,7 +40,7 @@ export default function WorkflowPage() {
  * an address of its own. */
 function useNew(wanted: boolean): { id?: string; error?: unknown } {
 	const [made, setMade] = useState<{ id?: string; error?: unknown }>({});
-	const [, go] = useLocation();
+	const go = useGo();
 	useEffect(() => {
 		if (!wanted) return;
 		let here = true;
@@ -40,9 +48,11 @@ function useNew(wanted: boolean): { id?: string; error?: unknown } {
 		const tools = query.getAll("tool");
 		newWorkflow({
 			name: query.get("name") ?? undefined,
+			type: query.get("type") ?? undefined,
 			match: tools.length > 0 ? { tools } : undefined,
 		}).then(
-			(draft) => {
+			async (draft) => {
+				await whenLeft();
 				if (!here) return;
 				loadNew(draft);
 				setMade({ id: draft.id });
@@ -63,6 +73,7 @@ function useNew(wanted: boolean): { id?: string; error?: unknown } {
 		if (!stored) return;
 		const query = new URLSearchParams(location.search);
 		query.delete("name");
+		query.delete("type");
 		query.delete("tool");
 		go(`/workflows/${encodeURIComponent(stored)}${query.size > 0 ? `?${query}` : ""}`, { replace: true });
 	}, [stored, go]);
@@ -86,19 +97,36 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 	useEffect(() => {
 		const data = details.data;
 		if (!data) return;
+		let here = true;
 		const now = editor();
 		const { baseAt } = baseOf(data);
-		if (now.id !== id || (baseAt > now.baseAt && now.draft === now.saved && now.saving.state === "saved")) load(data);
+		if (now.id !== id) void whenLeft().then(() => here && load(data));
+		else if (baseAt > now.baseAt && now.draft === now.saved && now.saving.state === "saved") load(data);
 		else if (baseAt === now.baseAt) setEditor({ info: data });
+		return () => {
+			here = false;
+		};
 	}, [details.data, id]);
 	useEffect(() => {
-		if (stats.data) setEditor({ stats: Object.fromEntries(stats.data.nodes.map((n) => [n.node, n])) });
-	}, [stats.data]);
+		if (ready && stats.data) setEditor({ stats: Object.fromEntries(stats.data.nodes.map((n) => [n.node, n])) });
+	}, [ready, stats.data]);
 	useSample(id, ready);
 
-	const untouched = useEditor((s) => s.draft === s.saved && s.base > 0);
-	const gone = untouched && details.error instanceof Failure && details.error.status === 404;
-	if (!ready || gone)
+	const isMissing = details.error instanceof Failure && details.error.status === 404;
+	useEffect(() => {
+		if (isMissing && editor().id === id && editor().base > 0) setEditor({ saving: { state: "deleted" } });
+	}, [isMissing, id]);
+	if (!ready && isMissing)
+		return (
+			<Page title={t("Workflows")}>
+				<Empty
+					icon={<SearchX />}
+					title={t("There is no workflow {name}", { name: id })}
+					actions={<LinkButton href="/workflows">{t("Workflows")}</LinkButton>}
+				/>
+			</Page>
+		);
+	if (!ready)
 		return details.error ? (
 			<Problem className="m-7" error={details.error} retry={() => void details.refetch()} />
 		) : (
@@ -114,11 +142,15 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 /** useSample reads the call of the address and replays it, or finds one. */
 function useSample(id: string, ready: boolean): void {
 	const [search] = useAddress();
-	const call = search.get("call");
+	const run = search.get("run");
+	const call = run ?? search.get("call");
 	const wanted = useEditor((s) => JSON.stringify([s.id, s.draft.workflowType, s.draft.match]));
+	const unknown = useEditor((s) => s.sample === undefined) && !call;
 	const [calls, setCalls] = useState(0);
+	const looked = useRef(0); // the value of calls at the last search
 	const soon = useRef<ReturnType<typeof setTimeout>>(undefined);
 	const looking = useRef<AbortController>(undefined);
+	const shown = useRef<string>(null); // the run; a replay takes its place when the draft is changed
 	// A search goes on to its end: where many calls come, none would find anything otherwise.
 	const lookSoon = () => {
 		soon.current = setTimeout(() => {
@@ -140,17 +172,28 @@ function useSample(id: string, ready: boolean): void {
 			if (call) {
 				if (editor().sample?.id !== call)
 					setEditor({ sample: await loadCall(call, asking.signal), replay: null, unplayable: "" });
-				if (editor().replay?.call !== call) await replayNow(call);
-			} else if (!editor().sample || editor().sampleFor !== wanted) {
+				const { sample, replay } = editor();
+				if (replay?.call === call && (!run || shown.current === run)) return;
+				shown.current = run;
+				if (!run || !sample || !showRun(sample)) await replayNow(call);
+			} else if (
+				editor().sample === undefined ||
+				editor().sampleFor !== wanted ||
+				(!editor().sample && looked.current !== calls)
+			) {
 				// A pattern that is being written is waited for.
 				if (editor().sample !== undefined) await new Promise((done) => setTimeout(done, 600));
 				if (asking.signal.aborted) return;
 				const chosen = await chosenSample(asking.signal);
-				const found = chosen ? { sample: chosen, noSample: "" } : await findSample(asking.signal);
+				const deep = editor().sampleFor !== wanted; // otherwise only the calls since then are new
+				const found = chosen ? { sample: chosen, noSample: "" } : await findSample(asking.signal, deep);
 				if (editor().id !== id) return;
+				looked.current = calls;
 				setEditor({ noSample: found.noSample, sampleFor: wanted });
+				// An expression that is being written needs the fields of the sample.
+				if (found.sample === undefined && editor().sample) return;
 				if (found.sample?.id !== editor().sample?.id || editor().sample === undefined)
-					setEditor({ sample: found.sample, replay: null, unplayable: "" });
+					setEditor({ sample: found.sample ?? null, replay: null, unplayable: "" });
 			}
 		};
 		read()
@@ -159,7 +202,7 @@ function useSample(id: string, ready: boolean): void {
 				if (looking.current === asking) looking.current = undefined;
 			});
 		return () => asking.abort();
-	}, [id, ready, call, wanted, calls]);
+	}, [id, ready, call, run, wanted, calls, unknown]);
 }
 
 /** useNarrow makes the editor read-only where there is no room to draw. */
@@ -197,8 +240,11 @@ function Editor() {
 			),
 		[setSearch],
 	);
+	useTests();
 	const isStored = useEditor((s) => s.base > 0);
 	const chosen = panels.find((one) => one.id === panel && (isStored || !one.ofStored));
+	const closePanel = () => openPanel(null);
+	useKeys({ Escape: closePanel });
 	return (
 		<div className="flex min-h-0 flex-1 flex-col gap-3 px-3 pt-4 pb-3 sm:px-7 sm:pt-5">
 			<Header panel={panel} onPanel={openPanel} />
@@ -226,12 +272,15 @@ function Editor() {
 
 const storedHeight = "genkan.editor.height";
 
+// Lower panes are closed.
+const least = 80;
+
 /** Panes are input, settings and output side by side. */
 function Panes() {
-	const [height, setHeight] = useState(() => Number(localStorage.getItem(storedHeight)) || 320);
+	const [height, setHeight] = useState(() => Number(localStorage.getItem(storedHeight) ?? 320));
 	const resize = (to: number) => {
-		const fit = Math.max(0, Math.min(to, window.innerHeight - 300));
-		setHeight(fit < 80 ? 0 : fit);
+		const fit = to < least ? 0 : Math.min(to, window.innerHeight - 300);
+		setHeight(fit);
 		localStorage.setItem(storedHeight, String(fit));
 	};
 	const onPointerDown = (event: PointerEvent<HTMLDivElement>) => {
@@ -240,7 +289,9 @@ function Panes() {
 		const move = (e: globalThis.PointerEvent) => resize(height + from - e.clientY);
 		const target = event.currentTarget;
 		target.addEventListener("pointermove", move);
-		target.addEventListener("pointerup", () => target.removeEventListener("pointermove", move), { once: true });
+		target.addEventListener("lostpointercapture", () => target.removeEventListener("pointermove", move), {
+			once: true,
+		});
 	};
 	return (
 		<>
@@ -259,7 +310,7 @@ function Panes() {
 					const step = { ArrowUp: 32, ArrowDown: -32 }[event.key];
 					if (!step) return;
 					event.preventDefault();
-					resize(height + step);
+					resize(height === 0 && step > 0 ? least : height + step);
 				}}
 				className="relative z-10 h-1.5 shrink-0 cursor-row-resize border-line border-t bg-surface hover:bg-accent-soft max-sm:hidden"
 			/>

@@ -1,43 +1,81 @@
+import { useQuery } from "@tanstack/react-query";
 import { Pin } from "lucide-react";
-import { Fragment, useMemo, useState } from "react";
+import { Fragment, useEffect, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
-import { useWorkflows } from "@/shell/session";
 import { query, type S } from "../../api/client";
-import { clock, list, t, tn } from "../../lang";
-import { Button, Cap, complain, cx, Dialog, Empty, LinkButton, Loaded, rulesIn, SearchBox, say } from "../../ui";
-import { clientName, Effect, outcomeTone, outcomeWord, toolName } from "../calls/words";
+import { clock, list, t } from "../../lang";
+import {
+	Button,
+	Cap,
+	complain,
+	cx,
+	Dialog,
+	Empty,
+	LinkButton,
+	Loaded,
+	rulesIn,
+	SearchBox,
+	say,
+	writeClipboard,
+} from "../../ui";
+import { clientName, Effect, outcomeTone, outcomeWord, toolName, useWorkflowName } from "../calls/words";
 import { insertInto } from "./code-insert";
-import { casesOf, nodeOf } from "./definition";
+import { behindCall, casesOf, nodeOf } from "./definition";
 import { comparison, type Picked, pathType, pickInto } from "./fields";
 import { member } from "./menu";
 import { editNode, editor, replayOf, setEditor, useEditor } from "./store";
-import { canReplay, changedBy, keepChosen, loadCall, plainName, replayNow } from "./sync";
+import {
+	canReplay,
+	changedBy,
+	hasChosen,
+	isFor,
+	keepChosen,
+	loadCall,
+	lookedAt,
+	lookedBack,
+	ofLists,
+	replayNow,
+	toolsList,
+} from "./sync";
 import { stateAt } from "./trace";
 
 /** InputPane shows the call that comes into the selected node. */
 export function InputPane() {
 	const sample = useEditor((s) => s.sample);
 	const noSample = useEditor((s) => s.noSample);
+	const isList = useEditor((s) => s.draft.workflowType === toolsList);
 	const replay = useEditor(replayOf);
 	const node = useEditor((s) => s.selected.at(-1) ?? "");
 	const [choosing, setChoosing] = useState(false);
-	const shown = useMemo(() => sample && roots(sample, stateAt(sample, replay, node).before), [sample, replay, node]);
+	const { choose, newest, isChosen } = useChoice();
+	const scripted = useEditor((s) => nodeOf(s.draft, node)?.type === "hook");
+	// Nothing is answered yet before the call, unless a script has done so in the replay.
+	const answered = useEditor((s) => !node || !!replayOf(s)?.steps[node] || behindCall(s.draft, node));
+	const workflow = useEditor((s) => s.id);
+	const shown = useMemo(() => {
+		if (!sample) return null;
+		const { request, response } = stateAt(sample, replay, node).before;
+		const where = { workflowId: workflow, ...(node && { nodeId: node }) };
+		return roots(sample, { request, ...(answered && { response }) }, where, scripted);
+	}, [sample, replay, node, scripted, answered, workflow]);
 	return (
 		<section aria-label={t("Input")} className="flex min-h-0 min-w-0 flex-col">
 			<Cap>
 				<span className="line">
 					{sample ? (
 						<>
-							<Pin aria-hidden className="mr-1 inline size-3" />
+							{isChosen && <Pin aria-label={t("Chosen")} className="mr-1 inline size-3" />}
 							{t("Input: {tool}, {time}", { tool: toolName(sample), time: clock(sample.startedAt) })}
 						</>
 					) : (
 						t("Input")
 					)}
 				</span>
-				<Button look="quiet" size="small" className="text-accent!" onClick={() => setChoosing(true)}>
-					{sample ? t("change") : t("choose")}
-				</Button>
+				{!isList && (
+					<Button look="quiet" size="small" className="text-accent!" onClick={() => setChoosing(true)}>
+						{sample ? t("change") : t("choose")}
+					</Button>
+				)}
 			</Cap>
 			{sample && <Changed sample={sample} />}
 			{sample && <Masked sample={sample} />}
@@ -53,29 +91,69 @@ export function InputPane() {
 				</div>
 			) : (
 				<p className="p-4 text-muted">
-					{sample === undefined
-						? t("Looking for a call…")
-						: noSample ||
-							t(
-								"No call that this workflow is for is in the history yet. Call a tool, and it becomes the sample here.",
-							)}
+					{isList
+						? ofLists()
+						: sample === undefined
+							? t("Looking for a call…")
+							: noSample ||
+								t(
+									"No call that this workflow is for is in the history yet. Call a tool, and it becomes the sample here.",
+								)}
 				</p>
 			)}
-			{choosing && <ChooseCall onClose={() => setChoosing(false)} />}
+			{choosing && (
+				<ChooseCall
+					onChoose={(call) => {
+						setChoosing(false);
+						call ? void choose(call).catch(complain) : newest();
+					}}
+					isChosen={isChosen}
+					onClose={() => setChoosing(false)}
+				/>
+			)}
 		</section>
 	);
 }
 
-/** Changed says that workflows have changed the sample: what they took out is gone. */
+/** useChoice makes a call the input, or lets the newest one be it again. */
+function useChoice() {
+	const id = useEditor((s) => s.id);
+	const [search, setSearch] = useAddress();
+	const isChosen = ["run", "call"].some((name) => search.has(name)) || hasChosen(id);
+	const put = (call?: string) =>
+		setSearch(
+			(params) => {
+				params.delete("run");
+				if (call) params.set("call", call);
+				else params.delete("call");
+				return params;
+			},
+			{ replace: true },
+		);
+	const choose = async (call: string) => {
+		keepChosen(id, call);
+		setEditor({ sample: await loadCall(call), replay: null, unplayable: "" });
+		put(call);
+		await replayNow(call);
+	};
+	const newest = () => {
+		keepChosen(id, undefined);
+		setEditor({ sample: undefined, sampleFor: "", replay: null, unplayable: "" });
+		put();
+	};
+	return { choose, newest, isChosen };
+}
+
+/** Changed says that workflows have changed the sample: a replay works on what they were given. */
 function Changed({ sample }: { sample: S["CallDetails"] }) {
-	const { data } = useWorkflows();
-	const names = changedBy(sample).map((id) => data?.workflows.find((one) => one.id === id)?.name || id);
+	const names = changedBy(sample).map(useWorkflowName());
 	if (names.length === 0) return null;
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-warn-soft px-4 py-2 text-warn text-xs">
-			{t("This call was already changed by {names}. What that redacted or removed is not in the sample.", {
-				names: list(names.map((name) => t("“{name}”", { name }))),
-			})}
+			{t(
+				"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, which is kept encrypted and not shown.",
+				{ names: list(names.map((name) => t("“{name}”", { name }))) },
+			)}
 		</p>
 	);
 }
@@ -89,20 +167,20 @@ function Masked({ sample }: { sample: S["CallDetails"] }) {
 	if (rules.length === 0) return null;
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-sunken px-4 py-2 text-muted text-xs">
-			{tn(
-				rules.length,
-				"Masked in this record only, by the rule {rules}. In a real call, the workflow gets the real value.",
-				"Masked in this record only, by the rules {rules}. In a real call, the workflow gets the real value.",
-				{ rules: list(rules) },
-			)}
+			{t("This record masks what {rules} found. In a real call, the workflow gets the real value.", {
+				rules: list(rules),
+			})}
 		</p>
 	);
 }
 
-/** roots are the names that expressions know. */
+/** roots are the names that expressions know, or that scripts do. Of the metadata, what the
+ * record does not have is left out. */
 function roots(
 	sample: S["CallDetails"],
-	state: { request: { params: unknown }; response?: unknown },
+	state: { request: { method: string; params: unknown }; response?: unknown },
+	where: { workflowId: string; nodeId?: string },
+	scripted: boolean,
 ): Record<string, unknown> {
 	const params = state.request.params as { name?: string; arguments?: unknown } | undefined;
 	const prefix = `${sample.server}__`;
@@ -110,12 +188,12 @@ function roots(
 		clientId: sample.client,
 		...(sample.server && { serverName: sample.server }),
 		...(sample.server && sample.tool?.startsWith(prefix) && { toolName: sample.tool.slice(prefix.length) }),
+		...where,
+		requestId: sample.id,
 	};
-	return {
-		args: params?.arguments ?? {},
-		...(state.response !== undefined && { response: state.response }),
-		metadata,
-	};
+	const response = state.response !== undefined && { response: state.response };
+	if (scripted) return { ctx: { request: state.request, ...response, metadata } };
+	return { args: params?.arguments ?? {}, ...response, metadata };
 }
 
 const mostLines = 400;
@@ -207,7 +285,11 @@ function FieldName({ path, value, children }: { path: string; value: unknown; ch
 
 /** inScript is the path of a field as scripts know it. */
 const inScript = (path: string): string =>
-	path.startsWith("args") ? `ctx.request.params.arguments${path.slice(4)}` : `ctx.${path}`;
+	path.startsWith("ctx")
+		? path
+		: path.startsWith("args")
+			? `ctx.request.params.arguments${path.slice(4)}`
+			: `ctx.${path}`;
 
 /** pick writes a field where it is wanted: into the expression that is being edited, else
  * into the condition or script of the selected node, else onto the clipboard. */
@@ -223,79 +305,97 @@ function pick(picked: Picked): void {
 			cases: cases.map((c, i) => (i === 0 ? { ...c, when: comparison(picked) } : c)),
 		}));
 	}
-	void navigator.clipboard.writeText(picked.path).then(() => say(t("{path} is copied", { path: picked.path })));
+	void writeClipboard(picked.path).then(() => say(t("{path} is copied", { path: picked.path })), complain);
 }
 
-/** fits tells whether a name matches patterns, as the server reads them. */
-function fits(patterns: string[] | undefined, name: string): boolean {
-	const glob = (pattern: string) =>
-		new RegExp(
-			`^${pattern
-				.replace(/[.+^${}()|[\]\\]/g, "\\$&")
-				.replaceAll("*", ".*")
-				.replaceAll("?", ".")}$`,
-		).test(name);
-	const wanted = (patterns ?? []).filter((pattern) => !pattern.startsWith("!"));
-	const excluded = (patterns ?? []).filter((pattern) => pattern.startsWith("!")).map((pattern) => pattern.slice(1));
-	return !excluded.some(glob) && (wanted.length === 0 || wanted.some(glob));
-}
+const searchAfter = 250;
 
 /** ChooseCall chooses another call of the history as the input. */
-function ChooseCall({ onClose }: { onClose: () => void }) {
-	const type = useEditor((s) => s.draft.workflowType);
-	const match = useEditor((s) => s.draft.match);
+function ChooseCall({
+	onChoose,
+	isChosen,
+	onClose,
+}: {
+	/** Without a call, the newest one is meant. */
+	onChoose: (call?: string) => void;
+	isChosen: boolean;
+	onClose: () => void;
+}) {
+	const draft = useEditor((s) => s.draft);
 	const [text, setText] = useState("");
+	const [sought, setSought] = useState("");
+	/** The text whose only hit Enter takes, once it is found. */
+	const [entered, setEntered] = useState<string>();
 	const [all, setAll] = useState(false);
-	const calls = query.useQuery("get", "/v1/calls", {
-		params: { query: { limit: 100, server: all ? undefined : plainName(match?.servers) } },
+	const [only, ...more] = (!all && draft.match?.servers) || [];
+	const server = only && more.length === 0 && /^[\w-]+$/.test(only) ? only : undefined;
+	useEffect(() => {
+		const timer = setTimeout(() => setSought(text.trim()), searchAfter);
+		return () => clearTimeout(timer);
+	}, [text]);
+	const calls = query.useQuery(
+		"get",
+		"/v1/calls",
+		{ params: { query: { limit: lookedAt, server, ...(sought && { text: sought }) } } },
+		{ placeholderData: (before: S["CallList"] | undefined) => before },
+	);
+	const last = sought ? lookedBack : lookedAt;
+	const fitting = useQuery({
+		queryKey: ["isFor", draft, last],
+		queryFn: ({ signal }) => isFor(draft, signal, last),
+		gcTime: 0,
+		placeholderData: (before) => before,
 	});
-	const wanted = text.trim().toLowerCase();
-	const [, setSearch] = useAddress();
-	const choose = async (id: string) => {
-		onClose();
-		try {
-			keepChosen(editor().id, id);
-			setEditor({ sample: await loadCall(id), replay: null, unplayable: "" });
-			setSearch(
-				(params) => {
-					params.set("call", id);
-					return params;
-				},
-				{ replace: true },
-			);
-			await replayNow(id);
-		} catch (error) {
-			complain(error);
-		}
-	};
+	const read = all || fitting.data ? calls : { ...fitting, data: undefined };
+	const fit = (calls.data?.calls ?? []).filter((call) =>
+		all ? call.method === draft.workflowType && canReplay(call) : fitting.data?.calls.has(call.id),
+	);
+	const isSettled = text.trim() === sought && !calls.isPlaceholderData && (all || !fitting.isPlaceholderData);
+	const hit = isSettled && entered === sought && fit.length === 1 ? fit[0]!.id : undefined;
+	// biome-ignore lint/correctness/useExhaustiveDependencies: onChoose is another function each time
+	useEffect(() => {
+		if (hit) onChoose(hit);
+	}, [hit]);
 	return (
 		<Dialog title={t("Which call is the input?")} onClose={onClose} size="wide">
 			<div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-2">
-				<SearchBox className="w-full sm:w-72" label={t("Search these calls")} value={text} onChange={setText} />
+				<SearchBox
+					className="w-full sm:w-72"
+					label={t("Search these calls")}
+					value={text}
+					onChange={setText}
+					onEnter={(value) => {
+						setEntered(value.trim());
+						setSought(value.trim());
+					}}
+				/>
 				<label className="flex items-center gap-2">
 					<input type="checkbox" checked={all} onChange={(event) => setAll(event.target.checked)} />
 					{t("also calls that the workflow is not for")}
 				</label>
+				{isChosen && (
+					<Button className="ml-auto" onClick={() => onChoose()}>
+						{t("Use the newest call")}
+					</Button>
+				)}
 			</div>
-			<Loaded query={calls}>
-				{(data) => {
-					const fit = data.calls.filter(
-						(call) =>
-							call.method === type &&
-							canReplay(call) &&
-							[call.tool, call.arguments, call.client, call.program].join(" ").toLowerCase().includes(wanted) &&
-							(all ||
-								(fits(match?.servers, call.server ?? "") &&
-									(type !== "tools/call" || fits(match?.tools, call.tool ?? "")) &&
-									fits(match?.clients, call.client))),
-					);
+			<Loaded query={read}>
+				{() => {
+					if (fit.length === 0 && sought)
+						return (
+							<Empty title={t("No call that can be the input has this text.")}>
+								{!all && t("Those that the workflow is not for are left out.")}
+							</Empty>
+						);
 					if (fit.length === 0)
 						return (
 							<Empty
 								title={t("The history has no such call yet.")}
 								actions={<LinkButton href="/tools">{t("Try a tool")}</LinkButton>}
 							>
-								{t("Calls whose contents are kept whole can be the input.")}
+								{fitting.data?.problem && !all
+									? t("No call is looked for: {reason}", { reason: fitting.data.problem })
+									: t("Calls whose contents are kept whole can be the input.")}
 							</Empty>
 						);
 					return (
@@ -304,7 +404,7 @@ function ChooseCall({ onClose }: { onClose: () => void }) {
 								<li key={call.id}>
 									<button
 										type="button"
-										onClick={() => void choose(call.id)}
+										onClick={() => onChoose(call.id)}
 										className="grid w-full grid-cols-[72px_minmax(0,0.7fr)_minmax(0,1.2fr)_minmax(0,1.5fr)_112px] items-center gap-3 max-sm:grid-cols-[72px_minmax(0,1fr)_96px] rounded-md px-2 py-1.5 text-left hover:bg-sunken focus-visible:-outline-offset-2"
 									>
 										<span className="tabular text-faint text-xs">{clock(call.startedAt)}</span>

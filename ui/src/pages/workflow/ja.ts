@@ -1,8 +1,15 @@
 export default {
-	"What it changed is masked here.": "変更した値は、ここでは伏せています。",
+	"It changed something, which is masked here before and after.":
+		"変更しましたが、変更前も変更後もここでは伏せています。",
 	"What changed from {from} to {to}:": "{from} から {to} への変更：",
-	"Masked only here, by the rules {rules}. The client would get the real values.":
-		"ここでの表示だけ、ルール {rules} によって伏せています。実際の呼び出しでは、クライアントに本来の値が渡ります。",
+	"This view masks values that match {rules}, also those that the workflow put in. The client would get them unmasked.":
+		"この画面では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。クライアントには、伏せる前の値が渡ります。",
+	"This record masks values that match {rules}, also those that a workflow put in.":
+		"この記録では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。",
+	"Yellow marks are what the workflow took out.": "黄色の箇所は、ワークフローが伏せた値です。",
+	"ran {time}": "実行 {time}",
+	"The draft of {name} is not saved: {why}": "{name} の下書きは保存されていません：{why}",
+	"Another test has this name.": "同じ名前のテストがあります。",
 	"Drawing of the workflow": "ワークフローの図",
 	"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Escape leaves.":
 		"矢印キーでノード間を移動、Tab で追加、C で接続、F2 で名前の変更、Delete で削除、Escape で図から離れます。",
@@ -42,6 +49,7 @@ export default {
 		"対象にしたい呼び出しがある場合は、ツール、サーバー、クライアントの指定を確認してください。",
 	"It cannot run yet. {problem}": "まだ実行できません。{problem}",
 	"Insert a step here": "ここにノードを挿入",
+	"Call the tool there too, then end": "こちらでもツールを呼び出して終了する",
 	"Add another end for it": "別の終了ノードを追加",
 	"Put it in place of the edge from “{name}”": "「{name}」からの接続線と置き換える",
 	"Remove this edge": "この接続線を削除",
@@ -59,6 +67,8 @@ export default {
 	"Keep mine": "自分の下書きを使う",
 	"Take theirs": "相手の変更を使う",
 	"not saved, trying again": "未保存（再試行しています）",
+	"not saved": "未保存",
+	"Select a step to see what it changed.": "ノードを選ぶと、そのノードによる変更が表示されます。",
 	"draft, saved {time}": "下書き（{time} に保存）",
 	"no changes to enable": "未反映の変更なし",
 	saved: "保存済み",
@@ -68,7 +78,7 @@ export default {
 	"shadow: v{version}": "シャドー（v{version}）",
 	"active: v{version}": "有効（v{version}）",
 	"The file is the draft now. Undo brings the old one back.":
-		"ファイルを下書きに取り込みました。「元に戻す」で以前の下書きに戻せます。",
+		"ファイルを下書きに取り込みました。元に戻すボタン（Ctrl+Z）で以前の下書きに戻せます。",
 	"The file {name} is no workflow: it has no nodes and edges in JSON.":
 		"{name} はワークフローではありません。JSON に nodes と edges がありません。",
 	File: "ファイル",
@@ -109,8 +119,6 @@ export default {
 		"今後の呼び出しでは、現在有効なバージョンの代わりに使われます。",
 	"{n} calls could not be tried: they are larger than limits.payloadKB, so the workflow would fail on them.":
 		"{n} 件は limits.payloadKB より大きいため試せませんでした。実際の呼び出しでは、ワークフローが失敗します。",
-	"The history has no lists of tools, so it cannot be tried on past ones.":
-		"ツールの一覧は記録に残らないため、過去の一覧では試せません。",
 	"They are for {others}. Use the servers and clients of this one":
 		"対象が異なります（{others}）。このワークフローのサーバーとクライアントに合わせる",
 	"The start stays: every workflow has one.": "「開始」は削除できません。",
@@ -124,14 +132,14 @@ export default {
 		"接続できるノードはありません。ほかのノードはすべて接続済みか、ここには続けられません。",
 	"instead of {name}": "「{name}」の代わり",
 	"It takes the place of the edge to “{name}”. Undo brings that back.":
-		"「{name}」への接続線を置き換えました。「元に戻す」で戻せます。",
+		"「{name}」への接続線を置き換えました。元に戻すボタン（Ctrl+Z）で戻せます。",
 	"from a template": "テンプレート",
 	"not stored yet": "未保存",
 	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
-	"Masked in this record only, by the rules {rules}. In a real call, the workflow gets the real value.":
-		"この記録の中だけで、ルール {rules} によって伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
-	"This call was already changed by {names}. What that redacted or removed is not in the sample.":
-		"この呼び出しは {names} がすでに変更しています。伏せたり除いたりした内容は、このサンプルにはありません。",
+	"This record masks what {rules} found. In a real call, the workflow gets the real value.":
+		"この記録では、ルール {rules} が見つけた値を伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
+	"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, which is kept encrypted and not shown.":
+		"この呼び出しは {names} がすでに変更しています。入力に表示しているのは、クライアントに渡った内容です。試すときは、サーバーの応答（暗号化して保存しており、表示しません）を使います。",
 	"“{name}”": "「{name}」",
 	"{name}: {reason}": "{name}：{reason}",
 	"No call is looked for: {reason}": "対象の呼び出しを探せません。{reason}",
@@ -163,10 +171,10 @@ export default {
 	Output: "出力",
 	"What becomes of the call": "呼び出しの結果",
 	"Runs the draft on the input, with the answer of then. Nothing is sent.":
-		"左の入力と当時のサーバーの応答で、下書きを試します。サーバーには何も送信しません。",
+		"入力と当時のサーバーの応答で、下書きを試します。サーバーには何も送信しません。",
 	Replay: "下書きを試す",
-	"Replay runs the draft on the input, with the answer that the server gave then. Nothing is sent.":
-		"「下書きを試す」を押すと、左の入力と当時のサーバーの応答で試した結果を表示します。サーバーには何も送信しません。",
+	"{replay} runs the draft on the input, with the answer that the server gave then. Nothing is sent.":
+		"「{replay}」を押すと、入力と当時のサーバーの応答で試した結果を表示します。サーバーには何も送信しません。",
 	"The workflow is not for this call, so it was not run.":
 		"この呼び出しはワークフローの対象外のため、実行されませんでした。",
 	"waited {time}": "待機 {time}",
@@ -182,8 +190,6 @@ export default {
 	"The draft is not saved yet.": "下書きがまだ保存されていません。",
 	"{name} v{version} watches the calls and changes nothing, until you enable it.":
 		"「{name}」の v{version} をシャドーで開始しました。有効にするまで、結果を記録するだけです。",
-	"{n} more of its template too.": "同じテンプレートのほかの {n} 件も同様です。",
-	"Others of its template go on: {names}.": "同じテンプレートの次のワークフローは有効なままです：{names}。",
 	"{name} v{version} is active.": "「{name}」の v{version} を有効にしました。",
 	Versions: "バージョン",
 	active: "有効",
@@ -194,8 +200,14 @@ export default {
 	"Trying the draft on the last {n} calls…": "直近 {n} 件の呼び出しで下書きを試しています…",
 	"It runs beside the calls and only records what it would have done, until you enable it.":
 		"有効にするまでは、呼び出しに影響を与えず、実行した場合の結果だけを記録します。",
-	"Shadow first": "まずシャドーで試す",
+	"Shadow first": "まずシャドー（記録だけ）で試す",
+	"Version {version} acts on calls now. Put the draft in its place, in shadow?":
+		"現在はバージョン {version} が適用されています。下書きをシャドーで開始し、置き換えますか？",
+	"Only watch from now on": "シャドーに切り替える",
+	"In shadow the draft changes and refuses nothing. Version {version} stops, so calls pass without the workflow until you enable it.":
+		"シャドーの下書きは、結果を記録するだけで、変更も拒否もしません。バージョン {version} は止まるため、有効にするまで、呼び出しはこのワークフローなしで通ります。",
 	"Enable in spite of failing tests": "テストが失敗していても有効にする",
+	"Shadow in spite of failing tests": "テストが失敗していてもシャドー（記録だけ）で試す",
 	"{n} calls would be refused.": "{n} 件が拒否されます。",
 	"{n} calls would be refused, because the workflow fails.": "{n} 件は、ワークフローが失敗するため拒否されます。",
 	"{n} calls would pass unchanged, because the workflow fails.":
@@ -209,7 +221,6 @@ export default {
 	"There are no calls to try it on yet.": "試せる呼び出しがまだありません。",
 	"{list}.": "結果：{list}。",
 	"{what}.": "対象：{what}。",
-	"{passed} of {all} tests pass.": "テスト {all} 件中 {passed} 件が成功しました。",
 	"{n} problems keep it from being enabled.": "問題が {n} 件あるため、有効にできません。",
 	"It is for {n} of the last {all} calls.": "直近 {all} 件の呼び出しのうち {n} 件が該当します。",
 	"{n} servers": "サーバー {n} 個",
@@ -255,7 +266,7 @@ export default {
 	"own script": "このノードのスクリプト",
 	"Parameters (params) as JSON": "パラメーター（params、JSON）",
 	"The script is the shared module {name}. A change to it reaches all workflows that use it.":
-		"共有モジュール {name} のスクリプトです。変更すると、使用中のすべてのワークフローに反映されます。",
+		"フックモジュール {name} のスクリプトです。変更すると、使用中のすべてのワークフローに反映されます。",
 	"Script of {name}": "{name} のスクリプト",
 	"Not saved: this must be a whole number.": "整数ではないため、保存していません。",
 	"Not saved: this is not JSON yet ({why}).": "JSON として正しくないため、保存していません（{why}）。",
@@ -264,7 +275,7 @@ export default {
 	For: "対象",
 	"calls of tools": "ツールの呼び出し",
 	"the list of tools": "ツールの一覧",
-	"As a step, it covers only {what}.": "ノードとして追加すると、そのうち {what} だけを処理します。",
+	"As a step, it covers only {what}.": "ただし、ここでノードとして追加した場合の対象は {what} だけです。",
 	prompts: "プロンプト",
 	resources: "リソース",
 	"all, or github__*": "すべて（例：github__*）",
@@ -273,9 +284,6 @@ export default {
 	"If the workflow fails": "ワークフローが失敗したら",
 	"the call is refused": "呼び出しを拒否",
 	"the call passes": "呼び出しを通す",
-	Mode: "モード",
-	"it acts": "適用する",
-	"shadow: watches": "シャドー（記録のみ）",
 	"Variables (vars) as JSON": "変数（vars、JSON）",
 	"Limits as JSON": "制限（JSON）",
 	"From {source} to {target}": "{source} から {target} へ",
@@ -283,11 +291,19 @@ export default {
 	Tests: "テスト",
 	draft: "下書き",
 	"Of the last calls around which workflows ran.": "ワークフローが動いた最近の呼び出しでの回数です。",
+	"{name}: version {version} runs again, as version {now}. It only watches: calls are not changed.":
+		"「{name}」：v{version} の内容を v{now} としてシャドーで開始しました。呼び出しは変更されません。",
+	"The draft becomes the same; what it was stays in the list of versions.":
+		"下書きも同じ内容になります。今の下書きはバージョンの一覧に残ります。",
+	"Roll back to it": "このバージョンに戻す",
+	"would change": "変更の見込み",
+	"would deny": "拒否の見込み",
+	"was in shadow": "直前までシャドー",
 	"{name}: what was version {version} runs again, as version {now}.":
 		"「{name}」：v{version} の内容を v{now} として有効にしました。",
 	"Compared with": "比較対象",
 	"the draft": "下書き",
-	"It runs at once, as a new version.": "新しいバージョンとして、すぐに有効になります。",
+	"It runs at once, as a new version.": "新しいバージョンとして、すぐに動き始めます。",
 	"Make it active now": "すぐに有効にする",
 	shadow: "シャドー",
 	"was active": "直前まで有効",
@@ -311,12 +327,12 @@ export default {
 	"Run them": "実行",
 	"The draft has problems; the tests run when it has none.":
 		"下書きに問題があります。問題がなくなるとテストが動きます。",
-	"A test is a call, the answer that its server gave, and what must come of it. While one fails, the workflow cannot be enabled.":
-		"呼び出し、サーバーの応答、期待する結果を 1 組にして保存し、テストに使います。失敗するテストがある間、ワークフローは有効にできません。",
-	"{n} of {all} tests fail.": "{all} 件のうち {n} 件のテストが失敗しています。",
-	"All {n} tests pass.": "{n} 件のテストはすべて成功しています。",
+	"A test is a call, the answer that its server gave, and what must come of it. While one fails, the workflow is enabled only after you confirm it.":
+		"呼び出し、サーバーの応答、期待する結果を 1 組にして保存し、テストに使います。失敗するテストがある間は、確認してからでないとワークフローを有効にできません。",
+	"{n} of {all} tests fail.": "テスト {all} 件のうち {n} 件が失敗しています。",
+	"All {n} tests pass.": "テスト {n} 件がすべて成功しました。",
 	"The tests are running…": "テストを実行しています…",
-	"The test {name} is deleted.": "テスト {name} を削除しました。",
+	"The test “{name}” is deleted.": "テスト「{name}」を削除しました。",
 	passes: "成功",
 	"Call of {tool}": "{tool} の呼び出し",
 	"Delete it": "削除",
@@ -325,7 +341,7 @@ export default {
 	"The reason": "理由",
 	"The arguments that the server receives": "サーバーが受け取る引数",
 	"The answer": "応答",
-	"it goes through": "呼び出しが通る",
+	"it goes through": "通る",
 	"it is refused": "拒否される",
 	"the workflow fails": "ワークフローが失敗する",
 	"it fails, and the call passes": "失敗し、呼び出しは通る",
@@ -336,7 +352,7 @@ export default {
 	"as it says": "テストの記述どおり",
 	"Keep the input as a test": "入力をテストとして保存",
 	"The call of {tool} and the answer that it got are kept, without secrets. The input pane chooses another call.":
-		"{tool} の呼び出しとその応答を、シークレットを除いて保存します。別の呼び出しは入力欄で選べます。",
+		"{tool} の呼び出しとその応答を、シークレットを除いて保存します。別の呼び出しを使うには、左下の「入力」の「変更」で選んでください。",
 	"what it shows": "確かめること",
 	"What must come of it": "期待する結果",
 	"The reason has this text": "理由に含まれる文字列",
@@ -348,5 +364,65 @@ export default {
 	Parameters: "パラメーター",
 	"Delete this workflow": "このワークフローを削除",
 	"also enable what the same template made for {types}":
-		"同じテンプレートから作られた {types} 用のワークフローも有効にする",
+		"同じテンプレートから作成した、{types} 用のワークフローも有効にする",
+	"{n} tests fail": "テスト {n} 件が失敗",
+	"{n} stopped for time or memory": "時間・メモリ超過で停止 {n} 回",
+	"p50 {time}": "p50 {time}",
+	"What version {version} did to this call.": "この呼び出しでバージョン {version} が実際に行ったことです。",
+	"What version {version} would have done to this call; it ran in shadow.":
+		"シャドーで実行されたバージョン {version} が、有効だった場合に行ったはずのことです。",
+	"{replay} shows what the draft makes of it.": "「{replay}」で、下書きでの結果を確かめられます。",
+	"The call was refused.": "呼び出しは拒否されました。",
+	"The workflow failed, and the call was refused.": "ワークフローが失敗し、呼び出しは拒否されました。",
+	"The workflow failed, and the call passed without it.": "ワークフローが失敗し、呼び出しはそのまま通りました。",
+	"The call itself failed.": "呼び出しそのものが失敗しました。",
+	"The workflow did not run: too many runs were waiting.":
+		"待っている実行が多すぎたため、ワークフローは実行されませんでした。",
+	"The workflow changed the call or its answer.": "ワークフローが呼び出しまたは応答を変更しました。",
+	"The call went through as it was.": "呼び出しはそのまま通りました。",
+	"The workflow took {time}.": "ワークフローの所要時間は {time} です。",
+	Runs: "実行の記録",
+	"It has not run since Genkan started.": "Genkan の起動後、まだ実行されていません。",
+	"It runs around each call that it is for, once it is enabled or in shadow.":
+		"有効またはシャドーにすると、対象の呼び出しごとに実行されます。",
+	unchanged: "変更なし",
+	"failed, and the call passed": "失敗（呼び出しは通過）",
+	"the call failed": "呼び出しの失敗",
+	"Not saved: {why}": "保存していません：{why}",
+	"The draft is not saved: {why}": "下書きは保存されていません：{why}",
+	"The file {name} has {n} workflows, which are imported on the page of the workflows.":
+		"{name} には {n} 個のワークフローが入っています。ワークフローの一覧の「取り込む」を使ってください。",
+	"It changed something that the input does not show.": "入力に表示されない部分を変更しました。",
+	Chosen: "選択済み",
+	"Use the newest call": "最新の呼び出しを使う",
+	"No call that can be the input has this text.": "この文字列を含み、入力にできる呼び出しはありません。",
+	"Those that the workflow is not for are left out.": "ワークフローの対象外の呼び出しは除いています。",
+	"There is no input to replay.": "試すための入力がありません。",
+	"This workflow runs when a client lists its tools. The history keeps no lists, so nothing can be replayed: try it in shadow, and “Runs” shows what it did.":
+		"このワークフローは、クライアントがツールの一覧を取得するときに動きます。一覧は記録に残らないため、過去の一覧では試せません。シャドー（記録だけ）で試すと、結果が「実行の記録」に表示されます。",
+	"It runs when a client lists its tools, once it is enabled or in shadow.":
+		"有効またはシャドーにすると、クライアントがツールの一覧を取得するたびに動きます。",
+	"What version {version} would have done to a list of tools; it ran in shadow.":
+		"シャドーで実行されたバージョン {version} が、有効だった場合にツールの一覧に行ったはずのことです。",
+	"What version {version} did to a list of tools.": "バージョン {version} がツールの一覧に行ったことです。",
+	"A replay leaves out scripts that nobody waits for.": "完了を待たないスクリプトは、試すときには実行されません。",
+	"The workflow failed.": "ワークフローが失敗しました。",
+	"The list stayed as it was.": "一覧は変更されませんでした。",
+	"The workflow would have changed the list.": "有効だった場合、ワークフローは一覧を変更していました。",
+	"The workflow changed the list.": "ワークフローが一覧を変更しました。",
+	"Nothing follows an end.": "「終了」の後にはノードを置けません。",
+	"Nothing follows a script that nobody waits for.": "完了を待たないスクリプトの後にはノードを置けません。",
+	"This workflow was deleted elsewhere. What is drawn here is stored no more.":
+		"このワークフローは別の場所で削除されました。ここに表示している内容は保存されていません。",
+	"Keep it as a new workflow": "新しいワークフローとして保存",
+	"This workflow carries out the limit of the token {name}.":
+		"このワークフローは、トークン「{name}」の制限を実行するものです。",
+	"Change the limit": "制限を変更",
+	"The time in which a person is asked is not counted.": "承認を待つ時間は含みません。",
+	"They did not reach a server, or are not kept whole.":
+		"サーバーに届いていないか、内容がすべては記録されていない呼び出しです。",
+	"{n} more calls could not be tried.": "ほかに {n} 件は試せませんでした。",
+	"“{way}”: {reason}": "「{way}」：{reason}",
+	"in shadow {time}": "{time} にシャドーで開始",
+	"enabled {time}": "{time} に有効化",
 };

@@ -3,7 +3,20 @@ import { type KeyboardEvent, useEffect } from "react";
 import { t, tn } from "../../lang";
 import { complain, composing, say } from "../../ui";
 import { fitAll, layOut, openAdd } from "./canvas";
-import { type Definition, edgeKey, entering, leaving, nodeOf, part, partIn, paste, remove } from "./definition";
+import {
+	type Definition,
+	edgeKey,
+	entering,
+	isDetached,
+	leaving,
+	nodeOf,
+	type Point,
+	part,
+	partIn,
+	paste,
+	remove,
+} from "./definition";
+import { placed } from "./layout";
 import { edit, editor, redo, select, setEditor, undo } from "./store";
 import { replayNow } from "./sync";
 
@@ -44,12 +57,21 @@ export function pasteText(text: string): boolean {
 	if (!from || from.nodes.length === 0) return false;
 	let ids: string[] = [];
 	edit((draft) => {
-		const [next, made] = paste(draft, from);
+		const [next, made] = paste(draft, placed(from));
 		ids = made;
 		return made.length > 0 ? next : draft;
 	});
 	select(ids);
 	return true;
+}
+
+/** connectFrom asks to which step a node is to lead, if it may lead to any. */
+export function connectFrom(id: string, screen: Point): void {
+	const node = nodeOf(editor().draft, id);
+	if (!node) return;
+	if (node.type === "end") say(t("Nothing follows an end."));
+	else if (isDetached(node)) say(t("Nothing follows a script that nobody waits for."));
+	else setEditor({ adding: { kind: "connect", from: id, screen } });
 }
 
 function removeChosen(edges: ReadonlySet<string>): void {
@@ -164,7 +186,7 @@ export function useCanvasKeys(edges: ReadonlySet<string>): (event: KeyboardEvent
 			setEditor({ renaming: last });
 		} else if (event.key === "c" && last) {
 			take();
-			setEditor({ adding: { kind: "connect", from: last, screen: near() } });
+			connectFrom(last, near());
 		} else if (event.key === "t") {
 			take();
 			layOut(flow);

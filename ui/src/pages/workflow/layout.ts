@@ -13,7 +13,7 @@ import {
 /** tidy gives every node its place: the path runs to the right, and each further way out
  * begins a row below. Only one edge enters a node, so the drawing is a tree; other
  * graphs are wrong but are drawn, too. */
-export function tidy(draft: Definition): Definition {
+export function tidy<T extends Pick<Definition, "nodes" | "edges">>(draft: T): T {
 	const places = new Map<string, Point>();
 	const free: number[] = []; // for each column, the first row that is free
 
@@ -68,11 +68,11 @@ export function tidy(draft: Definition): Definition {
 	return { ...draft, nodes: draft.nodes.map((n) => ({ ...n, position: places.get(n.id)! })) };
 }
 
-/** placed is the draft with a place for every node. */
-export function placed(draft: Definition): Definition {
+/** placed is a drawing with a place for every node. Other editors write places in other ways. */
+export function placed<T extends Pick<Definition, "nodes" | "edges">>(drawing: T): T {
 	const has = (p: unknown): p is Point => {
 		const { x, y } = (p ?? {}) as Partial<Point>;
 		return Number.isFinite(x) && Number.isFinite(y);
 	};
-	return draft.nodes.every((n) => has(n.position)) ? draft : tidy(draft);
+	return drawing.nodes.every((n) => has(n.position)) ? drawing : tidy(drawing);
 }

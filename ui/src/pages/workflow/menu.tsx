@@ -4,9 +4,10 @@ import { query, type S } from "../../api/client";
 import { t } from "../../lang";
 import { aboutStep } from "../../lang/terms";
 import { complain, composing, cx, Input } from "../../ui";
-import { blank, type Schema } from "../../ui/schemaform";
+import { blank, type Schema } from "../../ui/schema";
 import {
 	add,
+	behindCall,
 	canFail,
 	type Data,
 	type Definition,
@@ -37,15 +38,24 @@ type Choice = {
 	choose: () => void;
 };
 
-/** words are what people call the steps of templates, by the templates' ids. */
+/** words are what people call the steps, by their kinds and the templates' ids. */
 const words: Record<string, string | undefined> = {
 	redact: "mask hide remove マスク マスキング 隠す 消す ふせる かくす",
 	"deny-argument": "block ブロック 禁止 きょひ",
 	"deny-destructive": "block ブロック 禁止 きょひ",
 	"notify-failure": "alert webhook 知らせる つうち",
+	Script: "javascript code hook すくりぷと こーど フック ふっく",
+	"Script beside the path": "javascript code hook すくりぷと こーど フック ふっく",
+	Condition: "if branch じょうけん ぶんき",
+	"Set values": "argument variable へんすう ひきすう あたい",
+	"Ask a person": "approve 承認 しょうにん かくにん",
+	"Another tool": "べつのつーる",
+	"Call the tool": "よびだす よびだし",
+	End: "おわり しゅうりょう",
+	Refuse: "deny block きょひ",
 };
 
-export const focusCanvas = () => document.querySelector<HTMLElement>("[data-canvas]")?.focus({ preventScroll: true });
+const focusCanvas = () => document.querySelector<HTMLElement>("[data-canvas]")?.focus({ preventScroll: true });
 const close = () => {
 	setEditor({ adding: null });
 	focusCanvas();
@@ -65,7 +75,7 @@ export function Chooser() {
 }
 
 /** addStep puts a node into the draft and selects it. */
-export function addStep(type: string, data: Data, place: Place, settle = (draft: Definition) => draft): void {
+function addStep(type: string, data: Data, place: Place, settle = (draft: Definition) => draft): void {
 	const before = editor().draft;
 	let made = "";
 	edit((draft) => {
@@ -117,8 +127,13 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 	const templates = query.useQuery("get", "/v1/workflow-templates");
 	const type = useEditor((s) => s.draft.workflowType);
 	const inside = "edge" in place;
-	const choices: Choice[] = (templates.data?.templates ?? [])
-		.filter(({ hook }) => hook?.workflowTypes.includes(type))
+	// What must come before the call cannot stand where somebody points behind it.
+	const behind = useEditor((s) => {
+		const before = "edge" in place ? place.edge.source : "after" in place ? place.way && place.after : place.from?.id;
+		return !!before && (nodeOf(s.draft, before)?.type === "mcp-call" || behindCall(s.draft, before));
+	});
+	const ready: Choice[] = (templates.data?.templates ?? [])
+		.filter(({ hook }) => hook?.workflowTypes.includes(type) && (hook.behind || !behind))
 		.map((template) => ({
 			key: `template ${template.id}`,
 			title: template.title,
@@ -135,11 +150,12 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 				key: kind.name,
 				title: t(kind.name),
 				about: t(kind.about),
+				words: words[kind.name],
 				icon: <Icon />,
 				choose: () => addStep(kind.type, kind.data, place),
 			};
 		});
-	choices.push(...own);
+	const choices: Choice[] = [...own.slice(0, 2), ...ready, ...own.slice(2)];
 	for (const module of modules.data?.hookModules ?? [])
 		choices.push({
 			key: `module ${module.id}`,

@@ -18,7 +18,8 @@ import {
 	Wrench,
 } from "lucide-react";
 import { memo, useEffect, useRef } from "react";
-import { t, tn, took } from "../../lang";
+import type { S } from "../../api/client";
+import { list, number, t, tn, took } from "../../lang";
 import { composing, cx, type Tone } from "../../ui";
 import {
 	canFail,
@@ -44,9 +45,10 @@ import {
 	type TraceStep,
 	useEditor,
 } from "./store";
+import { useTemplate } from "./template";
 
-/** iconOf is the picture of a node's kind. */
-export function iconOf(node: Node): LucideIcon {
+/** iconOf is the picture of a node's kind. fromTemplate is set if a template has its script. */
+export function iconOf(node: Node, fromTemplate = !!hookOf(node).template): LucideIcon {
 	switch (node.type) {
 		case "start":
 			return Play;
@@ -55,7 +57,7 @@ export function iconOf(node: Node): LucideIcon {
 		case "mcp-call":
 			return ArrowRight;
 		case "hook":
-			if (hookOf(node).template) return LayoutTemplate;
+			if (fromTemplate) return LayoutTemplate;
 			return hookOf(node).module ? Package : isDetached(node) ? Send : Braces;
 		case "condition":
 			return GitFork;
@@ -71,15 +73,23 @@ export function iconOf(node: Node): LucideIcon {
 }
 
 /** kindText is the small word below a node's name. */
-function kindText(node: Node): string {
+function kindText(node: Node, fromTemplate: boolean): string {
 	if (node.type === "hook" && hookOf(node).module) return hookOf(node).module!;
 	if (isDetached(node)) return t("the call does not wait");
-	if (hookOf(node).template) return t("from a template");
+	if (fromTemplate) return t("from a template");
 	if (node.type === "tool" && node.data?.tool) return String(node.data.tool);
 	if (node.data?.message) return String(node.data.message);
 	if (node.type === "mcp-call") return t("the server answers");
 	const kind = t(kindOf(node).name);
 	return kind === nameOf(node) ? t(kindOf(node).about) : kind;
+}
+
+/** useKindName is the kind of a node beside its name; nothing if it is named so. */
+export function useKindName(node: Node | undefined): string {
+	const template = useTemplate(node);
+	if (!node) return "";
+	const kind = template || hookOf(node).template ? t("from a template") : t(kindOf(node).name);
+	return kind === nameOf(node) ? "" : kind;
 }
 
 /** toneOf is the colour of what a node did. */
@@ -106,6 +116,18 @@ export function statusText(step: TraceStep): string {
 	};
 	return words[step.status] ?? step.status;
 }
+
+/** statsText says how a step did in real calls. */
+export const statsText = ({ runs, errors, killed, p50Millis, p95Millis }: S["NodeStats"]): string =>
+	list(
+		[
+			tn(runs, "{n} run", "{n} runs"),
+			errors > 0 && t("{n} failed", { n: number(errors) }),
+			killed > 0 && t("{n} stopped for time or memory", { n: number(killed) }),
+			t("p50 {time}", { time: took(p50Millis) }),
+			t("p95 {time}", { time: took(p95Millis) }),
+		].filter((part) => part !== false),
+	);
 
 const changes = (step: TraceStep): number => (Array.isArray(step.patch) ? step.patch.length : 0);
 
@@ -149,9 +171,11 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 	const stats = useEditor((s) => s.stats[id]);
 	const share = useEditor(shareOf(id));
 	const renaming = useEditor((s) => s.renaming === id);
+	const template = useTemplate(node);
 	if (!node) return null;
+	const fromTemplate = !!template || !!hookOf(node).template;
 	const round = node.type === "start" || (node.type === "end" && !node.data?.label && !node.data?.outcome);
-	const Icon = iconOf(node);
+	const Icon = iconOf(node, fromTemplate);
 	const tone = step && toneOf(step);
 	return (
 		<div
@@ -191,7 +215,7 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 				{begins && traced && !step && <span className="font-medium text-ok text-xs">✓</span>}
 			</div>
 			{!round && (
-				<div className="mt-0.5 flex min-h-4 items-center justify-between gap-2 text-faint text-xs">
+				<div className="mt-0.5 flex min-h-4 flex-wrap items-center justify-between gap-x-2 text-faint text-xs">
 					{problem ? (
 						<span className="flex min-w-0 items-start gap-1 text-bad" title={problem}>
 							<AlertTriangle aria-hidden className="mt-0.5 size-3 shrink-0" />
@@ -199,12 +223,13 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 						</span>
 					) : (
 						<>
-							<span className="line">{kindText(node)}</span>
+							<span className="line">{kindText(node, fromTemplate)}</span>
 							{step ? (
 								<Mark step={step} />
 							) : (
-								stats && (
-									<span className="tabular shrink-0" title={tn(stats.runs, "{n} run", "{n} runs")}>
+								stats &&
+								!traced && (
+									<span className="tabular shrink-0" title={statsText(stats)}>
 										{stats.errors > 0 ? (
 											<span className="text-bad">{t("{n} failed", { n: stats.errors })}</span>
 										) : (
@@ -230,11 +255,18 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 	);
 });
 
+/** timesText says how long a step waited for a free worker, and how long it ran. */
+export const timesText = ({ queueMillis, runMillis }: TraceStep): string =>
+	list([t("waited {time}", { time: took(queueMillis) }), t("ran {time}", { time: took(runMillis) })]);
+
 function Mark({ step }: { step: TraceStep }) {
 	const n = changes(step);
 	const colour = { ok: "text-ok", warn: "text-warn", bad: "text-bad", idle: "text-faint", accent: "" }[toneOf(step)];
 	return (
-		<span className={cx("tabular shrink-0 font-medium text-xs", colour)}>
+		<span
+			className={cx("tabular shrink-0 font-medium text-xs", colour)}
+			title={step.queueMillis > 0.05 ? timesText(step) : undefined}
+		>
 			{step.status === "ok" ? (n > 0 ? tn(n, "{n} change", "{n} changes") : "✓") : statusText(step)}
 			{step.runMillis > 0.005 && <span className="ml-1 font-normal text-faint">{took(step.runMillis)}</span>}
 		</span>

@@ -1,11 +1,12 @@
 import { Play } from "lucide-react";
-import { useMemo } from "react";
+import { use, useMemo } from "react";
 import { between, list, t, tn, took } from "../../lang";
-import { Button, Cap, Chip, complain, cx, Json, marked, RecordMasks } from "../../ui";
-import { nodeOf } from "./definition";
-import { statusText, toneOf, wayText } from "./node";
-import { replayOf, useEditor } from "./store";
-import { replayNow } from "./sync";
+import { Button, Cap, Chip, complain, cx, Json, marked, RecordMasks, Rich, rulesIn } from "../../ui";
+import { ChangedFields, changedBySteps, wouldHave } from "../call/changes";
+import { isDetached, nodeOf } from "./definition";
+import { statsText, statusText, toneOf, wayText } from "./node";
+import { replayOf, type Trace, useEditor } from "./store";
+import { changedBy, ofLists, replayNow, toolsList } from "./sync";
 import { type DiffLine, diff, stateAt } from "./trace";
 
 /** OutputPane shows what the selected node did to the call in the replay, or what became of
@@ -17,14 +18,22 @@ export function OutputPane() {
 	const replaying = useEditor((s) => s.replaying);
 	const id = useEditor((s) => (s.selected.length === 1 ? s.selected[0]! : ""));
 	const node = useEditor((s) => (id ? nodeOf(s.draft, id) : undefined));
+	const isList = useEditor((s) => s.draft.workflowType === toolsList);
 	const step = replay?.steps[id];
+	const ran = replay?.ran;
 	const lines = useMemo(() => {
-		if (!sample || !replay?.matched || !step) return [];
+		if (!sample || !replay?.matched || replay.ran || !step) return [];
 		const { before, after } = stateAt(sample, replay, id);
 		return after ? diff(before, after) : [];
 	}, [sample, replay, step, id]);
+	const changedThen = useMemo(() => (sample && ran ? changedBySteps(sample) : null), [sample, ran]);
+	const stats = useEditor((s) => s.stats[id]);
 	const masks = useMemo(() => new Set(replay?.result.redacted), [replay]);
+	const masked = useMemo(() => new Set([...masks, ...(sample?.redacted ?? [])]), [masks, sample]);
+	const isChanged = sample ? changedBy(sample).length > 0 : false;
 	const changed = Array.isArray(step?.patch) ? step.patch.length : 0;
+	// The name of the button stays on one line.
+	const named = { replay: <span className="whitespace-nowrap">{t("Replay")}</span> };
 	return (
 		<section aria-label={t("Output")} className="flex min-h-0 min-w-0 flex-col">
 			<Cap>
@@ -39,7 +48,7 @@ export function OutputPane() {
 					look="quiet"
 					size="small"
 					className="text-accent!"
-					disabled={!sample}
+					disabled={!sample || isList}
 					busy={replaying}
 					title={t("{title} ({name})", {
 						title: t("Runs the draft on the input, with the answer of then. Nothing is sent."),
@@ -58,13 +67,41 @@ export function OutputPane() {
 				role="group"
 				aria-label={t("What becomes of the call")}
 			>
+				{ran && (
+					<p role="status" className="border-line border-b bg-accent-soft px-4 py-2 text-xs">
+						{isList
+							? ran.mode === "shadow"
+								? t("What version {version} would have done to a list of tools; it ran in shadow.", {
+										version: ran.version,
+									})
+								: t("What version {version} did to a list of tools.", { version: ran.version })
+							: ran.mode === "shadow"
+								? t("What version {version} would have done to this call; it ran in shadow.", { version: ran.version })
+								: t("What version {version} did to this call.", { version: ran.version })}
+						{between()}
+						{!isList && (
+							<span className="text-muted">
+								<Rich text={t("{replay} shows what the draft makes of it.")} values={named} />
+							</span>
+						)}
+					</p>
+				)}
 				{unplayable ? (
 					<p role="status" className="p-4 text-warn">
 						{unplayable}
 					</p>
 				) : !replay ? (
 					<p className="p-4 text-muted">
-						{t("Replay runs the draft on the input, with the answer that the server gave then. Nothing is sent.")}
+						{isList ? (
+							ofLists()
+						) : (
+							<Rich
+								text={t(
+									"{replay} runs the draft on the input, with the answer that the server gave then. Nothing is sent.",
+								)}
+								values={named}
+							/>
+						)}
 					</p>
 				) : !replay.matched ? (
 					<p className="p-4 text-muted">{t("The workflow is not for this call, so it was not run.")}</p>
@@ -83,25 +120,36 @@ export function OutputPane() {
 							</div>
 							{step.error && <p className="px-4 pt-2 whitespace-pre-wrap text-bad">{step.error}</p>}
 							{step.console && step.console.length > 0 && (
-								<pre className="mx-4 mt-3 rounded-md bg-sunken px-3 py-2 whitespace-pre-wrap">
+								<pre className="mx-4 mt-3 rounded-md bg-sunken px-3 py-2 break-words whitespace-pre-wrap">
 									{step.console
 										.map((line) => `${line.level === "log" ? "" : `${line.level}: `}${line.text}`)
 										.join("\n")}
 								</pre>
 							)}
-							{lines.some((line) => line.kind !== " " && line.kind !== "…") ? (
-								<Diff lines={lines} />
+							{changed > 0 && (
+								<Masks masks={masked} text={JSON.stringify([step.patch, changedThen?.get(step), lines])} />
+							)}
+							{changedThen?.get(step)?.length ? (
+								<ChangedFields lines={changedThen.get(step)!} shadow={ran?.mode === "shadow"} className="mx-4 my-3" />
+							) : lines.some((line) => line.kind !== " " && line.kind !== "…") ? (
+								<Diff lines={lines} before={masked} />
 							) : (
 								<p className="px-4 py-3 text-faint">
-									{changed > 0 ? t("What it changed is masked here.") : t("It changed nothing.")}
+									{changed === 0
+										? t("It changed nothing.")
+										: !isChanged && rulesIn(JSON.stringify(step.patch)).some((rule) => masked.has(rule))
+											? t("It changed something, which is masked here before and after.")
+											: t("It changed something that the input does not show.")}
 								</p>
 							)}
 						</RecordMasks>
 					) : (
 						<p className="p-4 text-muted">
-							{node.type === "start"
+							{node.type === "start" && !isList
 								? t("The call begins here, as the input shows it.")
-								: t("The call did not come here.")}
+								: !ran && isDetached(node)
+									? t("A replay leaves out scripts that nobody waits for.")
+									: t("The call did not come here.")}
 						</p>
 					)
 				) : (
@@ -110,12 +158,56 @@ export function OutputPane() {
 					</RecordMasks>
 				)}
 			</div>
+			{stats && (
+				<p className="line shrink-0 border-line border-t px-4 py-2 text-muted text-xs" title={statsText(stats)}>
+					{statsText(stats)}
+				</p>
+			)}
 		</section>
+	);
+}
+
+/** Ran says what came of a call when it was made. */
+function Ran({ ran, error }: { ran: Trace; error?: string }) {
+	const isList = useEditor((s) => s.draft.workflowType === toolsList);
+	return (
+		<>
+			<p className="px-4 py-3">
+				{isList
+					? ran.outcome !== "ok"
+						? t("The workflow failed.")
+						: !ran.changed
+							? t("The list stayed as it was.")
+							: ran.mode === "shadow"
+								? t("The workflow would have changed the list.")
+								: t("The workflow changed the list.")
+					: ran.mode === "shadow"
+						? wouldHave(ran)
+						: ran.outcome === "denied"
+							? t("The call was refused.")
+							: ran.outcome === "failed"
+								? t("The workflow failed, and the call was refused.")
+								: ran.outcome === "passed"
+									? t("The workflow failed, and the call passed without it.")
+									: ran.outcome === "call_failed"
+										? t("The call itself failed.")
+										: ran.outcome === "dropped"
+											? t("The workflow did not run: too many runs were waiting.")
+											: ran.changed
+												? t("The workflow changed the call or its answer.")
+												: t("The call went through as it was.")}
+				{between()}
+				<span className="text-faint">{t("The workflow took {time}.", { time: took(ran.tookMillis) })}</span>
+			</p>
+			{ran.changed && <p className="px-4 pb-2 text-muted">{t("Select a step to see what it changed.")}</p>}
+			{error && <p className="px-4 pb-2 whitespace-pre-wrap text-bad">{error}</p>}
+		</>
 	);
 }
 
 function Outcome() {
 	const replay = useEditor(replayOf)!;
+	if (replay.ran) return <Ran ran={replay.ran} error={replay.result.error} />;
 	const { trace, error, result, redacted = [] } = replay.result;
 	const touched = (part: string) =>
 		trace?.steps.some((step) =>
@@ -142,10 +234,8 @@ function Outcome() {
 			</p>
 			{redacted.length > 0 && (
 				<p role="note" className="mx-4 mt-2 rounded-md bg-warn-soft px-3 py-2 text-warn text-xs">
-					{tn(
-						redacted.length,
-						"Masked only here, by the rule {rules}. The client would get the real value.",
-						"Masked only here, by the rules {rules}. The client would get the real values.",
+					{t(
+						"This view masks values that match {rules}, also those that the workflow put in. The client would get them unmasked.",
 						{ rules: list(redacted) },
 					)}
 				</p>
@@ -156,8 +246,31 @@ function Outcome() {
 	);
 }
 
-/** Diff shows lines that were taken and added. */
-export function Diff({ lines }: { lines: DiffLine[] }) {
+/** Masks says what the marks in a text mean: what is masked only where it is shown, and what
+ * the workflow took out. */
+function Masks({ masks, text }: { masks: ReadonlySet<string>; text: string }) {
+	const found = rulesIn(text);
+	const shown = found.filter((rule) => masks.has(rule));
+	if (shown.length === 0) return null;
+	return (
+		<p role="note" className="mx-4 mt-3 rounded-md bg-sunken px-3 py-2 text-muted text-xs">
+			{t("This record masks values that match {rules}, also those that a workflow put in.", {
+				rules: list(shown),
+			})}
+			{found.length > shown.length && (
+				<>
+					{between()}
+					{t("Yellow marks are what the workflow took out.")}
+				</>
+			)}
+		</p>
+	);
+}
+
+/** Diff shows lines that were taken and added. before are the rules that mask what was there
+ * before, if they are others than those of what is there now. */
+export function Diff({ lines, before }: { lines: DiffLine[]; before?: ReadonlySet<string> }) {
+	const now = use(RecordMasks);
 	return (
 		<pre className="py-3 break-words whitespace-pre-wrap">
 			{lines.map((line, i) => (
@@ -171,7 +284,9 @@ export function Diff({ lines }: { lines: DiffLine[] }) {
 						line.kind === "…" && "text-faint",
 					)}
 				>
-					{line.kind === "…" ? "…" : marked(`${line.kind} ${line.text}`)}
+					<RecordMasks value={line.kind === "-" && before ? before : now}>
+						{line.kind === "…" ? "…" : marked(`${line.kind} ${line.text}`)}
+					</RecordMasks>
 				</div>
 			))}
 		</pre>

@@ -13,7 +13,8 @@ export type Saving =
 	| { state: "saved"; at?: number }
 	| { state: "waiting" | "saving" }
 	| { state: "failed"; error: unknown }
-	| { state: "conflict"; error: unknown };
+	| { state: "conflict"; error: unknown }
+	| { state: "deleted" };
 
 /** Refused is an edge that the server does not allow, and why. pending is set until it
  * has answered. */
@@ -24,22 +25,35 @@ export type Adding =
 	| { kind: "add"; screen: Point; place: import("./definition").Place }
 	| { kind: "connect"; screen: Point; from: string };
 
-export type Replay = { call: string; matched: boolean; steps: Record<string, TraceStep>; result: S["ReplayResult"] };
+/** Replay is what the draft makes of a call; or, where ran is set, what a version did when
+ * the call was made. */
+export type Replay = {
+	call: string;
+	matched: boolean;
+	steps: Record<string, TraceStep>;
+	result: S["ReplayResult"];
+	ran?: Trace;
+};
+
+/** TestRun is what came of the tests of the draft, the last time they ran. */
+type TestRun = { results: S["WorkflowTestResults"] | null; error: unknown; running: boolean };
 
 export type Editor = {
 	id: string;
 	/** The draft, which is what is drawn. It is never changed in place. */
 	draft: Definition;
-	/** The draft that the server has, its version, 0 if it has none yet, and when it was
-	 * saved: the steps of a draft have one version. */
+	/** The draft that the server has. */
 	saved: Definition;
+	/** Its version, 0 if the server has none yet. */
 	base: number;
+	/** When it was saved last: that does not always make another version. */
 	baseAt: number;
 	saving: Saving;
 	/** What the server says of the workflow: source, running version and so on. */
 	info: S["Workflow"] | null;
-	/** Why the draft cannot be changed: file, narrow, or nothing. */
-	readOnly: "file" | "narrow" | null;
+	/** Why the draft cannot be changed: it is written in a file, or carries out the limit of a
+	 * token, or the window is narrow. */
+	readOnly: "file" | "limit" | "narrow" | null;
 	selected: string[];
 	renaming: string | null;
 	/** What is wrong with checked, which is the draft unless it was changed just now. */
@@ -59,6 +73,7 @@ export type Editor = {
 	unplayable: string;
 	replaying: boolean;
 	stats: Record<string, S["NodeStats"]>;
+	tests: TestRun;
 };
 
 const empty: Definition = { id: "", name: "", workflowType: "tools/call", nodes: [], edges: [] };
@@ -90,6 +105,7 @@ export const useEditor = create<Editor>()(
 			unplayable: "",
 			replaying: false,
 			stats: {},
+			tests: { results: null, error: null, running: false },
 		}),
 		{
 			partialize: ({ draft }) => ({ draft }),
@@ -195,7 +211,13 @@ export function load(details: S["WorkflowDetails"]): void {
 		...baseOf(details),
 		info: details,
 		saving: { state: "saved", at: Date.parse(details.updatedAt) },
-		readOnly: details.source === "file" ? "file" : editor().readOnly === "narrow" ? "narrow" : null,
+		readOnly: details.limitOf
+			? "limit"
+			: details.source === "file"
+				? "file"
+				: editor().readOnly === "narrow"
+					? "narrow"
+					: null,
 		problems: details.problems,
 		checked: draft,
 	});

@@ -1,11 +1,24 @@
 import { useEffect } from "react";
-import { api, Failure, refresh, root, type S } from "../../api/client";
+import { api, Failure, queries, refresh, root, type S } from "../../api/client";
 import { t, tn } from "../../lang";
-import { messageOf, say } from "../../ui";
-import { noServerText } from "../workflows/around";
-import { type Definition, descendants, type Edge, nameOf, nodeOf, replacedBy } from "./definition";
+import { complain, messageOf, say } from "../../ui";
+import { useUnsaved } from "../../ui/leave";
+import { askClients, meantClients, noServerText } from "../workflows/around";
+import { type Definition, descendants, type Edge, isMoved, nameOf, nodeOf, replacedBy } from "./definition";
 import { endSitting, sittingOf } from "./sitting";
-import { baseOf, edit, editor, history, ifMatch, load, type Problem, select, setEditor, useEditor } from "./store";
+import {
+	baseOf,
+	edit,
+	editor,
+	history,
+	ifMatch,
+	load,
+	type Problem,
+	select,
+	setEditor,
+	type Trace,
+	useEditor,
+} from "./store";
 import { moveUnread } from "./unread";
 
 // What goes on between the draft and the server: saving, checking, replaying.
@@ -34,9 +47,10 @@ async function put(id: string, draft: Definition, base: number): Promise<S["Work
 /** save stores the draft now, unless it is stored already. A new one that nobody has
  * changed is stored only if that is wanted. */
 export async function save(unchanged = false): Promise<void> {
+	await askedAbout;
 	while (writing) await writing;
-	const { id, draft, saved, base, readOnly } = editor();
-	if (!id || (draft === saved && !(unchanged && base === 0)) || readOnly) return;
+	const { id, draft, saved, base, readOnly, saving } = editor();
+	if (!id || (draft === saved && !(unchanged && base === 0)) || readOnly || saving.state === "deleted") return;
 	setEditor({ saving: { state: "saving" } });
 	writing = (async () => {
 		try {
@@ -64,6 +78,8 @@ export async function save(unchanged = false): Promise<void> {
 			refresh("/v1/workflows");
 		} catch (error) {
 			if (editor().id !== id) return;
+			if (base > 0 && error instanceof Failure && error.status === 404)
+				return setEditor({ saving: { state: "deleted" } });
 			const conflict = error instanceof Failure && error.status === 409;
 			setEditor({ saving: { state: conflict ? "conflict" : "failed", error } });
 		}
@@ -72,18 +88,52 @@ export async function save(unchanged = false): Promise<void> {
 	writing = null;
 }
 
+// Saves the draft that was left last.
+let leaving: Promise<void> = Promise.resolve();
+
+/** whenLeft waits until the draft that was left last is stored. Another one takes its place
+ * in the editor only then. */
+export const whenLeft = (): Promise<void> => leaving;
+
+async function leaveDraft(): Promise<void> {
+	await save();
+	queries.removeQueries({ queryKey: ["get", "/v1/workflows/{id}"], type: "inactive" }); // that is the draft of before
+	const { id, draft, saving } = editor();
+	if (saving.state === "failed" || saving.state === "conflict")
+		complain(t("The draft of {name} is not saved: {why}", { name: draft.name || id, why: messageOf(saving.error) }));
+}
+
+/** discard drops what is not stored. */
+export function discard(): void {
+	setEditor({ draft: editor().saved, saving: { state: "saved" } });
+}
+
+/** isRefused tells whether a draft is not stored because of what it is. */
+export const isRefused = (error: unknown): boolean => error instanceof Failure && error.status === 400;
+
 /** keepMine stores the draft over what another tab or person has stored. */
 export async function keepMine(): Promise<void> {
 	endSitting();
-	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id: editor().id } } });
+	const { id } = editor();
+	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id } } });
+	if (editor().id !== id) return;
 	setEditor({ ...baseOf(data!), info: data!, saving: { state: "waiting" } });
 	await save();
 }
 
+/** keepDeleted stores what was deleted elsewhere as a new workflow. */
+export async function keepDeleted(): Promise<void> {
+	endSitting();
+	setEditor({ base: 0, baseAt: 0, info: null, saving: { state: "waiting" } });
+	await save(true);
+	refresh("/v1/workflows/{id}");
+}
+
 /** takeTheirs takes what is stored. Undo brings the own draft back. */
 export async function takeTheirs(): Promise<void> {
-	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id: editor().id } } });
-	load(data!);
+	const { id } = editor();
+	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id } } });
+	if (editor().id === id) load(data!);
 }
 
 /** check asks the server what is wrong with a definition. */
@@ -91,6 +141,31 @@ export async function check(draft: Definition, signal?: AbortSignal): Promise<S[
 	const { data } = await api.POST("/v1/workflows/validate", { body: draft as never, signal });
 	return data!;
 }
+
+// The question about a setting that was written last.
+let askedAbout: Promise<unknown> = Promise.resolve();
+
+/** refusalOf asks the server whether the draft may have another value of a setting, which it
+ * refuses if its type is wrong. It takes the value if so, and otherwise says why not. What
+ * keeps the server from answering is told when the draft is saved. */
+export function refusalOf(setting: string, value: unknown, take: () => void): Promise<string | undefined> {
+	const ask = async () => {
+		try {
+			await check({ ...editor().draft, [setting]: value });
+		} catch (error) {
+			const wrong = isRefused(error) && wrongIn(error as Failure).find((one) => one.field.split(".")[0] === setting);
+			if (wrong) return wrong.message;
+		}
+		take();
+	};
+	const answer = ask();
+	askedAbout = answer;
+	return answer;
+}
+
+/** wrongIn are the fields that the server has named in a refusal. */
+const wrongIn = ({ details }: Failure): { field: string; message: string }[] =>
+	Array.isArray(details) ? details : details ? [details as { field: string; message: string }] : [];
 
 /** checkNow asks about the draft, and shows what is wrong. */
 export async function checkNow(signal?: AbortSignal): Promise<void> {
@@ -107,9 +182,14 @@ async function problemsNow(): Promise<Problem[]> {
 
 const same = (a: Problem, b: Problem) => a.node === b.node && a.reason === b.reason;
 
+/** reasonOf is what is wrong, with the case of a condition that it is about. */
+export const reasonOf = ({ reason, case: way }: Problem): string =>
+	way ? t("“{way}”: {reason}", { way, reason }) : reason;
+
 /** saidOf is a problem with the name of its node. */
-export function saidOf(draft: Definition, { node, reason }: Problem): string {
-	const of = node ? nodeOf(draft, node) : undefined;
+export function saidOf(draft: Definition, problem: Problem): string {
+	const of = problem.node ? nodeOf(draft, problem.node) : undefined;
+	const reason = reasonOf(problem);
 	return of ? t("{name}: {reason}", { name: nameOf(of), reason }) : reason;
 }
 
@@ -176,11 +256,17 @@ export async function connect(edge: Edge, moved?: Edge): Promise<string | undefi
 	}
 }
 
+// How many replays and runs were asked for. What an earlier one answers is not shown.
+let asked = 0;
+
 /** replayNow runs the draft on the sample, with the server's answer of then. */
 export async function replayNow(call?: string): Promise<void> {
 	const { id, draft, sample } = editor();
+	if (draft.workflowType === toolsList) throw new Failure(0, "", ofLists());
 	const chosen = call ?? sample?.id;
-	if (!chosen) return;
+	if (!chosen) throw new Failure(0, "", t("There is no input to replay."));
+	const mine = ++asked;
+	const isWanted = () => mine === asked && editor().id === id;
 	setEditor({ replaying: true });
 	let why = "";
 	try {
@@ -194,15 +280,44 @@ export async function replayNow(call?: string): Promise<void> {
 			params: { path: { id } },
 			body: { call: chosen, definition: draft as never },
 		});
-		if (editor().id !== id) return;
+		if (!isWanted()) return;
 		const steps = Object.fromEntries((data!.trace?.steps ?? []).map((step) => [step.node, step]));
 		setEditor({ replay: { call: chosen, matched: data!.matched, steps, result: data! }, unplayable: "" });
 	} catch (error) {
-		if (editor().id === id) setEditor({ unplayable: why || messageOf(error) });
+		if (!isWanted()) return;
+		setEditor({ unplayable: why || messageOf(error) });
 		throw error;
 	} finally {
-		setEditor({ replaying: false });
+		if (mine === asked) setEditor({ replaying: false });
 	}
+}
+
+export const toolsList = "tools/list";
+
+/** ofLists says how a workflow of lists of tools is tried. */
+export const ofLists = (): string =>
+	t(
+		"This workflow runs when a client lists its tools. The history keeps no lists, so nothing can be replayed: try it in shadow, and “Runs” shows what it did.",
+	);
+
+/** showList shows what the workflow did to a list of tools. */
+export function showList(ran: Trace): void {
+	const steps = Object.fromEntries(ran.steps.map((step) => [step.node, step]));
+	const result = { call: "", matched: true, trace: ran, redacted: ran.redacted };
+	setEditor({ replay: { call: "", matched: true, steps, result, ran }, unplayable: "", replaying: false });
+}
+
+/** showRun shows what the workflow did when a call was made. It tells whether that is known. */
+export function showRun(call: S["CallDetails"]): boolean {
+	const traces = (call.workflows ?? []).filter((trace) => trace.workflow === editor().id);
+	const ran = traces.find((trace) => !trace.detached) ?? traces[0];
+	if (!ran) return false;
+	const steps = Object.fromEntries(traces.flatMap((trace) => trace.steps).map((step) => [step.node, step]));
+	const redacted = [...new Set([call, ...traces].flatMap((one) => one.redacted ?? []))];
+	const result = { call: call.id, matched: true, trace: ran, redacted, error: call.error };
+	asked++;
+	setEditor({ replay: { call: call.id, matched: true, steps, result, ran }, unplayable: "", replaying: false });
+	return true;
 }
 
 /** changedBy are the ids of the workflows that have changed a call or its answer. The history
@@ -211,50 +326,48 @@ export const changedBy = (call: S["CallDetails"]): string[] => [
 	...new Set((call.workflows ?? []).filter((w) => w.changed && w.mode !== "shadow").map((w) => w.workflow)),
 ];
 
-/** findSample looks for the latest call that the workflow is for, or says why there is none.
- * One that no workflow has changed comes first: in another one there may be nothing left to
- * change. The server knows which match: a replay says so. */
-export async function findSample(signal: AbortSignal): Promise<{ sample: S["CallDetails"] | null; noSample: string }> {
-	const { id, draft } = editor();
-	// local:cursor is written as cursor, and becomes what is meant when its field is left.
-	const clients = draft.match?.clients?.flatMap((name) => (/^[\w.-]+$/.test(name) ? [name, `local:${name}`] : name));
+/** isFor asks the server which of the last calls a draft is for, whatever its steps do with
+ * them. problem says why that is not known. */
+export async function isFor(draft: Definition, signal?: AbortSignal, last = lookedAt) {
+	// They become what is meant when their field is left.
+	const clients = draft.match?.clients && meantClients(draft.match.clients, await askClients());
 	const settings = { ...draft, match: draft.match && { ...draft.match, clients }, ...trivial };
 	const { problems, matches } = await check(settings, signal);
-	if (problems[0])
-		return { sample: null, noSample: t("No call is looked for: {reason}", { reason: problems[0].reason }) };
-	const { data } = await api.GET("/v1/calls", {
-		params: { query: { limit: 50, server: plainName(draft.match?.servers) } },
+	if (problems[0] || draft.workflowType === toolsList)
+		return { calls: new Set<string>(), problem: problems[0]?.reason, matches };
+	const { data } = await api.POST("/v1/workflows/{id}/backtest", {
+		params: { path: { id: draft.id } },
+		body: { last, definition: settings as never },
 		signal,
 	});
-	const seen = new Set<string>(); // tools that it is not for
-	let tries = 0;
-	let changed: S["CallDetails"] | undefined;
-	// A call that went well shows most.
-	const calls = data!.calls.toSorted((a, b) => Number(b.outcome === "ok") - Number(a.outcome === "ok"));
-	for (const call of calls) {
-		if (!canReplay(call) || call.method !== draft.workflowType || seen.has(call.tool ?? "")) continue;
-		if (++tries > 12) break;
-		try {
-			const answer = await api.POST("/v1/workflows/{id}/replay", {
-				params: { path: { id } },
-				body: { call: call.id, definition: settings as never },
-				signal,
-			});
-			if (!answer.data!.matched) {
-				// match.when looks at the arguments: another call of the tool may match.
-				if (!matches.conditional) seen.add(call.tool ?? "");
-				continue;
-			}
-		} catch (error) {
-			if (signal.aborted) throw error;
-			continue; // this call cannot be replayed
-		}
-		const sample = await loadCall(call.id, signal);
-		if (changedBy(sample).length === 0) return { sample, noSample: "" };
-		changed ??= sample;
+	return { calls: new Set(data!.matched), problem: undefined, matches };
+}
+
+/** How many of the last calls may be the sample; the latter where these have none. */
+export const lookedAt = 200;
+export const lookedBack = 5000;
+
+/** findSample looks for the latest call that the workflow is for, or says why there is none;
+ * undefined means that nobody knows which calls it is for.
+ * It looks further back if deep is set. A call that no workflow has changed comes first: it
+ * shows what a replay works on. One that went well shows most. */
+export async function findSample(
+	signal: AbortSignal,
+	deep: boolean,
+): Promise<{ sample: S["CallDetails"] | null | undefined; noSample: string }> {
+	const { draft } = editor();
+	let { calls, problem, matches } = await isFor(draft, signal);
+	if (deep && !problem && calls.size === 0) ({ calls, problem, matches } = await isFor(draft, signal, lookedBack));
+	if (problem) return { sample: undefined, noSample: t("No call is looked for: {reason}", { reason: problem }) };
+	let best: { sample: S["CallDetails"]; worth: number } | undefined;
+	for (const id of [...calls].slice(0, 12)) {
+		const sample = await loadCall(id, signal);
+		const worth = (changedBy(sample).length === 0 ? 2 : 0) + (sample.outcome === "ok" ? 1 : 0);
+		if (worth > (best?.worth ?? -1)) best = { sample, worth };
+		if (worth === 3) break;
 	}
 	return {
-		sample: changed ?? null,
+		sample: best?.sample ?? null,
 		noSample: matches.noServers
 			? noServerText(matches.noServers)
 			: matches.tools === 0
@@ -262,12 +375,10 @@ export async function findSample(signal: AbortSignal): Promise<{ sample: S["Call
 				: "",
 	};
 }
+
 /** canReplay tells whether a call was answered by a server and is kept whole. */
 export const canReplay = (call: S["CallEntry"]): boolean =>
 	call.bodies === "kept" && !call.cut && Boolean(call.server) && call.attempts > 0;
-
-/** plainName is the only name of a list, if it is no pattern. */
-export const plainName = (names?: string[]) => (names?.length === 1 && !/[*?!]/.test(names[0]!) ? names[0] : undefined);
 
 const trivial = {
 	nodes: [
@@ -283,8 +394,11 @@ const trivial = {
 
 const chosenKey = (workflow: string) => `genkan.editor.sample.${workflow}`;
 
-/** keepChosen remembers the call that somebody chose as the input of a workflow. */
-export const keepChosen = (workflow: string, call: string): void => localStorage.setItem(chosenKey(workflow), call);
+/** keepChosen remembers the call that somebody chose as the input of a workflow, or forgets it. */
+export const keepChosen = (workflow: string, call?: string): void =>
+	call ? localStorage.setItem(chosenKey(workflow), call) : localStorage.removeItem(chosenKey(workflow));
+
+export const hasChosen = (workflow: string): boolean => localStorage.getItem(chosenKey(workflow)) !== null;
 
 /** chosenSample is the call that somebody chose as the input, if it is still there. */
 export async function chosenSample(signal: AbortSignal): Promise<S["CallDetails"] | null> {
@@ -306,8 +420,15 @@ export async function loadCall(id: string, signal?: AbortSignal): Promise<S["Cal
 	return data!;
 }
 
-/** useSync keeps the draft saved and checked, and its replay fresh. */
+/** useSync keeps the draft saved and checked, and its replay fresh. It asks before a draft
+ * that could not be saved is left. */
 export function useSync(id: string): void {
+	const isStuck = useEditor(
+		(s) =>
+			s.id === id &&
+			(["failed", "conflict"].includes(s.saving.state) || (s.saving.state === "deleted" && s.draft !== s.saved)),
+	);
+	useUnsaved(isStuck, discard);
 	useEffect(() => {
 		let saveTimer: ReturnType<typeof setTimeout> | undefined;
 		let checkTimer: ReturnType<typeof setTimeout> | undefined;
@@ -333,7 +454,7 @@ export function useSync(id: string): void {
 		const stop = useEditor.subscribe((now, before) => {
 			if (now.id !== id || before.id !== id) return;
 			if (now.draft !== before.draft && now.draft !== now.saved) {
-				if (now.saving.state !== "conflict") {
+				if (now.saving.state !== "conflict" && now.saving.state !== "deleted") {
 					if (now.saving.state !== "waiting" && now.saving.state !== "saving")
 						setEditor({ saving: { state: "waiting" } });
 					saveSoon();
@@ -342,20 +463,23 @@ export function useSync(id: string): void {
 			}
 			if (now.saving !== before.saving) {
 				if (now.saving.state === "waiting" && before.saving.state === "saving") saveSoon();
-				if (now.saving.state === "failed") saveSoon(5000);
+				if (now.saving.state === "failed" && !isRefused(now.saving.error)) saveSoon(5000);
 			}
 			// Another draft may have mended what kept one from being replayed.
 			if (now.checked !== before.checked && now.problems.length === 0 && now.unplayable && !now.replay)
 				setEditor({ unplayable: "" });
+			// A run that is shown stays until the draft is changed.
+			if (now.replay?.ran && now.replay !== before.replay) clearTimeout(replayTimer);
 			// The drawing shows what the draft does to the call, as soon as it is valid.
-			if (now.replay && now.draft !== before.draft) {
+			if (!isMoved(before.draft, now.draft) && now.sample && canReplay(now.sample)) {
 				clearTimeout(replayTimer);
-				replayTimer = setTimeout(() => void replayNow(editor().replay?.call).catch(() => {}), replayAfter);
+				replayTimer = setTimeout(() => void replayNow().catch(() => {}), replayAfter);
 			}
 		});
 		const leave = () => {
 			const { draft, saved, readOnly, saving } = editor();
-			if (editor().id !== id || draft === saved || readOnly || saving.state === "conflict") return;
+			if (editor().id !== id || draft === saved || readOnly) return;
+			if (saving.state === "conflict" || saving.state === "deleted") return;
 			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?draft=${sittingOf(id)}`, root), {
 				method: "PUT",
 				keepalive: true,
@@ -363,20 +487,14 @@ export function useSync(id: string): void {
 				body: JSON.stringify(draft),
 			}).catch(() => {});
 		};
-		const warn = (event: BeforeUnloadEvent) => {
-			const { state } = editor().saving;
-			if (state === "conflict" || state === "failed") event.preventDefault();
-		};
 		window.addEventListener("pagehide", leave);
-		window.addEventListener("beforeunload", warn);
 		return () => {
 			stop();
 			clearTimeout(saveTimer);
 			clearTimeout(checkTimer);
 			clearTimeout(replayTimer);
 			window.removeEventListener("pagehide", leave);
-			window.removeEventListener("beforeunload", warn);
-			void save();
+			leaving = leaveDraft();
 		};
 	}, [id]);
 }

@@ -1,37 +1,9 @@
 import type { S } from "../../api/client";
+import { patched } from "../call/patch";
 import type { Replay } from "./store";
 
 /** State is the call and its answer at a point of the path. */
 export type State = { request: { method: string; params: unknown }; response?: unknown };
-type Op = { op: string; path: string; from?: string; value?: unknown };
-
-/** patched is a value with a JSON Patch applied. What does not fit is left out: secrets
- * are taken out of patches and of samples. */
-export function patched<T>(value: T, patch: unknown): T {
-	if (!Array.isArray(patch) || patch.length === 0) return value;
-	const out = { root: structuredClone(value) as unknown };
-	for (const op of patch as Op[]) {
-		const path = [
-			"root",
-			...op.path
-				.split("/")
-				.slice(1)
-				.map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")),
-		];
-		const last = path.pop()!;
-		let at: unknown = out;
-		for (const key of path) at = (at as Record<string, unknown> | undefined)?.[key];
-		if (!at || typeof at !== "object") continue;
-		if (Array.isArray(at)) {
-			const i = last === "-" ? at.length : Number(last);
-			if (op.op === "remove") at.splice(i, 1);
-			else if (op.op === "add") at.splice(i, 0, op.value);
-			else at[i] = op.value;
-		} else if (op.op === "remove") delete (at as Record<string, unknown>)[last];
-		else (at as Record<string, unknown>)[last] = op.value;
-	}
-	return out.root as T;
-}
 
 /** stateAt is what comes into a node of a replay, and what it leaves. */
 export function stateAt(
@@ -46,7 +18,8 @@ export function stateAt(
 	for (const step of replay.result.trace?.steps ?? []) {
 		const before = state;
 		if (step.type === "mcp-call" && step.status === "ok") state = { ...state, response: sample.response?.json };
-		state = patched(state, step.patch);
+		// What came of a run is in the answer already.
+		if (!replay.ran || replay.ran.mode === "shadow" || !state.response) state = patched(state, step.patch);
 		if (step.node === node) return { before, after: state };
 	}
 	return { before: state };

@@ -1,8 +1,10 @@
+import { useQuery } from "@tanstack/react-query";
+import { Ban } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { query, type S } from "@/api/client";
+import { queries, query, type S } from "@/api/client";
 import { list, number, sentences, t, tn } from "@/lang";
-import { Chip, Confirm, Dot, Input, messageOf, type Tone } from "@/ui";
+import { Chip, Dot, Empty, Input, messageOf, Page, type Tone } from "@/ui";
 
 /** stateOf says whether a workflow runs: the same words on all pages. None runs while all
  * are off. */
@@ -20,6 +22,17 @@ export function stateOf(workflow: S["Workflow"], allOff = false): { tone: Tone; 
 		default:
 			return { tone: workflow.noServers ? "warn" : "ok", word: t("Active") };
 	}
+}
+
+/** enabledText says what it means that a workflow was enabled. */
+export function enabledText({ name, mode, runningVersion }: S["Workflow"], allOff = false): string {
+	const what = { name, version: runningVersion! };
+	const said =
+		mode === "shadow"
+			? t("{name} v{version} watches the calls and changes nothing, until you enable it.", what)
+			: t("{name} v{version} is active.", what);
+	if (!allOff) return said;
+	return t("{name} v{version} is enabled, but does not run: all workflows are off.", what);
 }
 
 /** noServer says that a workflow is for servers that do not exist. */
@@ -55,65 +68,94 @@ export function runsText({ runs, mode }: S["Workflow"]): string {
 	]);
 }
 
-/** doesMuch tells whether a workflow that acts has changed or refused calls: stopping it is
- * asked about. */
-export const doesMuch = ({ runs, mode }: S["Workflow"]): boolean =>
-	mode !== "shadow" && runs !== undefined && runs.changed + runs.denied + runs.failed > 0;
-
-/** StopQuestion asks whether to stop a workflow, and says what ends. */
-export function StopQuestion({
-	workflow,
-	onStop,
-	onClose,
-}: {
-	workflow: S["Workflow"];
-	onStop: () => void;
-	onClose: () => void;
-}) {
-	return (
-		<Confirm
-			title={t("Stop {name}?", { name: workflow.name })}
-			action={t("Stop it")}
-			danger
-			onConfirm={onStop}
-			onClose={onClose}
-		>
-			{t("Until now: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.", {
-				runs: runsText(workflow),
-			})}
-		</Confirm>
+/** partsOf are the other workflows that the template of one has made with it. */
+export function partsOf(all: S["Workflow"][], one: S["Workflow"] | null | undefined): S["Workflow"][] {
+	const stem = (id: string) => id.replace(/-(list|resources|prompts)$/, "");
+	return all.filter(
+		(other) =>
+			one?.template && other.template === one.template && other.id !== one.id && stem(other.id) === stem(one.id),
 	);
 }
 
-/** useClients are the clients that are known: those with tokens, and those of the last calls.
- * A client that starts Genkan itself is local:NAME. */
-export function useClients(enabled = true): string[] {
-	const tokens = query.useQuery("get", "/v1/tokens", {}, { enabled });
-	const calls = query.useQuery("get", "/v1/calls", { params: { query: { limit: 100 } } }, { enabled });
-	return [
-		...new Set([
-			"admin",
-			"local",
-			...(tokens.data?.tokens.map((token) => token.name) ?? []),
-			...(calls.data?.calls.map((call) => call.client) ?? []),
-		]),
-	];
+// What names clients.
+const sources = {
+	tokens: query.queryOptions("get", "/v1/tokens"),
+	calls: query.queryOptions("get", "/v1/calls", { params: { query: { limit: 100 } } }),
+	connections: query.queryOptions("get", "/v1/connections"),
+};
+
+/** clientsIn are the clients that are known: those with tokens, those of the last calls, and
+ * the programs on this machine that are connected. A client that starts Genkan itself is
+ * local:NAME. */
+function clientsIn(tokens?: S["TokenList"], calls?: S["CallList"], connections?: S["Connections"]): string[] {
+	const here = connections?.connections.filter(({ files }) => files.some((file) => file.connected > 0)) ?? [];
+	const names = new Set([
+		"admin",
+		"local",
+		...(tokens?.tokens.map((token) => token.name) ?? []),
+		...(calls?.calls.map((call) => call.client) ?? []),
+		...here.map(({ name }) => `local:${name}`),
+	]);
+	return [...names];
 }
+
+/** askClients asks which clients are known. */
+export const askClients = async (): Promise<string[]> =>
+	clientsIn(
+		...(await Promise.all([
+			queries.fetchQuery(sources.tokens),
+			queries.fetchQuery(sources.calls),
+			queries.fetchQuery(sources.connections),
+		])),
+	);
+
+/** useClients are the clients that are known. loading is set while more may come. */
+export function useClients(enabled = true): { names: string[]; loading: boolean } {
+	const tokens = useQuery({ ...sources.tokens, enabled });
+	const calls = useQuery({ ...sources.calls, enabled });
+	const connections = useQuery({ ...sources.connections, enabled });
+	return {
+		names: clientsIn(tokens.data, calls.data, connections.data),
+		loading: tokens.isLoading || calls.isLoading || connections.isLoading,
+	};
+}
+
+/** meantClients are the clients that patterns mean. Pages show local:cursor as cursor, so that
+ * is what people write. */
+export const meantClients = (patterns: string[], known: string[]): string[] =>
+	patterns.map((pattern) => {
+		const [, not = "", name = ""] = /^(!?)(.*)$/.exec(pattern)!;
+		return !known.includes(name) && known.includes(`local:${name}`) ? `${not}local:${name}` : pattern;
+	});
 
 /** ClientNames offers the names of clients. */
 export function ClientNames({ id, enabled }: { id: string; enabled?: boolean }) {
 	return (
 		<datalist id={id}>
-			{useClients(enabled).map((name) => (
+			{useClients(enabled).names.map((name) => (
 				<option key={name} value={name} />
 			))}
 		</datalist>
 	);
 }
 
+/** ForAdministrators takes the place of the pages of workflows for others. */
+export const ForAdministrators = () => (
+	<Page title={t("Workflows")}>
+		<Empty icon={<Ban />} title={t("Only an administrator sees the workflows.")} />
+	</Page>
+);
+
+/** newFor is the address of a new workflow around the calls of a tool. Workflows match tools
+ * as server__tool, whatever the prefix of the server is. */
+export function newFor({ server, name }: { server: string; name: string }, more: Record<string, string>): string {
+	const own = name.replace(/^.*?__/, "");
+	return `/workflows/new?${new URLSearchParams({ tool: `${server}__${own}`, ...more })}`;
+}
+
 /** Around lists the workflows that run around the calls of a tool, in the order in which
  * they see a call. */
-export function Around({ tool }: { tool: string }) {
+export function Around({ tool: { server, name: tool } }: { tool: { server: string; name: string } }) {
 	const [client, setClient] = useState("");
 	const asked = client.trim();
 	const found = query.useQuery(
@@ -133,12 +175,14 @@ export function Around({ tool }: { tool: string }) {
 					return (
 						<Link
 							key={workflow.id}
-							href={`/workflows/${encodeURIComponent(workflow.id)}`}
+							href={workflow.limitOf ? "/clients" : `/workflows/${encodeURIComponent(workflow.id)}`}
 							className="inline-flex h-7 items-center gap-2 rounded-full border border-line bg-surface px-3 hover:border-accent"
 							title={workflow.conditional ? t("Whether it runs depends on the call.") : undefined}
 						>
 							<Dot tone={tone} />
-							<span className="font-medium">{workflow.name}</span>
+							<span className="font-medium">
+								{workflow.limitOf ? t("limit of the token {name}", { name: workflow.limitOf }) : workflow.name}
+							</span>
 							<span className="text-muted text-xs">
 								{word}
 								{workflow.conditional && ` · ${t("on a condition")}`}
@@ -148,13 +192,10 @@ export function Around({ tool }: { tool: string }) {
 				})
 			)}
 			{found.data?.off && <Chip tone="warn">{t("All workflows are off")}</Chip>}
-			{found.data?.workflows.length === 0 && (
+			{found.data?.workflows.length === 0 && !found.data.off && (
 				<>
 					<span className="text-faint">{asked ? t("none for this client") : t("none")}</span>
-					<Link
-						href={`/workflows/new?tool=${encodeURIComponent(tool)}&name=${encodeURIComponent(tool)}`}
-						className="text-accent hover:underline"
-					>
+					<Link href={newFor({ server, name: tool }, { name: tool })} className="text-accent hover:underline">
 						{t("Draw one")}
 					</Link>
 				</>

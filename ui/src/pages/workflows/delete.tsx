@@ -16,7 +16,13 @@ export function Delete({
 	onDone: () => void;
 	onClose: () => void;
 }) {
-	const remove = query.useMutation("delete", "/v1/workflows/{id}");
+	const remove = query.useMutation("delete", "/v1/workflows/{id}", {
+		onError: complain,
+		onSuccess: () => {
+			say(t("The workflow {name} is deleted.", { name }));
+			refresh("/v1/workflows");
+		},
+	});
 	return (
 		<Confirm
 			title={t("Delete the workflow {name}?", { name })}
@@ -28,11 +34,8 @@ export function Delete({
 				remove.mutate(
 					{ params: { path: { id } } },
 					{
-						onError: complain,
 						onSuccess: () => {
-							say(t("The workflow {name} is deleted.", { name }));
 							onDone();
-							refresh("/v1/workflows");
 							queries.removeQueries({ queryKey: ["get", "/v1/workflows/{id}"] });
 						},
 					},

@@ -4,8 +4,9 @@ import { api, query, refresh, type S } from "@/api/client";
 import { between, list, sentences, t, tn } from "@/lang";
 import { aroundWord } from "@/lang/terms";
 import { Button, Dialog, Field, Input, Loaded, messageOf, say, useChanged } from "@/ui";
-import { blank, fieldErrors, type Schema, SchemaForm, useShowWrong } from "@/ui/schemaform";
-import { useClients } from "./around";
+import { blank, type Schema } from "@/ui/schema";
+import { fieldErrors, SchemaForm, useShowWrong } from "@/ui/schemaform";
+import { meantClients, useClients } from "./around";
 
 /** Gallery shows the templates. Each is used by filling in a form. It is a dialog if it can
  * be closed. */
@@ -67,7 +68,8 @@ function Use({
 }) {
 	const schema = template.params as Schema;
 	const [params, setParams] = useState<unknown>(() => blank(schema) ?? {});
-	const [match, setMatch] = useState<object>({});
+	const [match, setMatch] = useState<{ clients?: string[] }>({});
+	const known = useClients();
 	const [name, setName] = useState(template.title);
 	const matching = useMatching();
 	const use = query.useMutation("post", "/v1/workflow-templates");
@@ -92,7 +94,12 @@ function Use({
 	const make = async () => {
 		setChanged([]);
 		const { workflows, warnings } = await use.mutateAsync({
-			body: { template: template.id, name: name.trim() || undefined, match, params },
+			body: {
+				template: template.id,
+				name: name.trim() || undefined,
+				match: match.clients ? { ...match, clients: meantClients(match.clients, known.names) } : match,
+				params,
+			},
 		});
 		refresh("/v1/workflows");
 		say(
@@ -121,7 +128,11 @@ function Use({
 						</p>
 					)}
 					<Button onClick={onClose}>{t("Cancel")}</Button>
-					<Button look="primary" busy={use.isPending} onClick={() => void make().catch(() => {})}>
+					<Button
+						look="primary"
+						busy={use.isPending || (known.loading && !!match.clients)}
+						onClick={() => void make().catch(() => {})}
+					>
 						{template.makes.length > 1 ? t("Make {n} drafts", { n: template.makes.length }) : t("Make a draft")}
 					</Button>
 				</>
@@ -190,7 +201,7 @@ function differing(a: unknown, b: unknown): string[] {
 function useMatching(): Schema | undefined {
 	const nodes = query.useQuery("get", "/v1/workflow-nodes");
 	const servers = query.useQuery("get", "/v1/servers");
-	const clients = useClients();
+	const clients = useClients().names;
 	const tools = useQuery({
 		queryKey: ["get", "/v1/tools", "names"],
 		queryFn: async ({ signal }) => {

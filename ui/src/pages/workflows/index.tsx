@@ -1,11 +1,12 @@
-import { Ban, Download, Ellipsis, Plus, Power, Trash2, Upload, Workflow as WorkflowIcon } from "lucide-react";
+import { useMutationState } from "@tanstack/react-query";
+import { Download, Ellipsis, Plus, Power, Trash2, Upload, Workflow as WorkflowIcon } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { Link, useLocation } from "wouter";
+import { Link } from "wouter";
 import { drawn, query, refresh, root, type S } from "@/api/client";
 import { soon, useEvents } from "@/api/events";
-import { ago, t, tn, whole } from "@/lang";
+import { ago, list, t, tn, whole } from "@/lang";
 import { aroundWord, whyNoJSON } from "@/lang/terms";
-import { useAddress } from "@/shell/address";
+import { useAddress, useGo } from "@/shell/address";
 import { useSession, useWorkflows } from "@/shell/session";
 import { useSwitch } from "@/shell/switch";
 import {
@@ -14,9 +15,11 @@ import {
 	type Column,
 	Confirm,
 	complain,
+	Dialog,
 	Dot,
 	Empty,
 	Input,
+	LinkButton,
 	List,
 	Loaded,
 	Menu,
@@ -26,19 +29,31 @@ import {
 	Switch,
 	say,
 } from "@/ui";
-import { ClientNames, doesMuch, matchText, noServer, noServerText, runsText, StopQuestion, stateOf } from "./around";
+import { useWorkflowName } from "../calls/words";
+import {
+	ClientNames,
+	enabledText,
+	ForAdministrators,
+	matchText,
+	noServer,
+	noServerText,
+	runsText,
+	stateOf,
+} from "./around";
 import { Delete } from "./delete";
 import { Gallery } from "./gallery";
+import { useStop } from "./stop";
 
 /** Workflows lists what happens around calls, in the order in which it happens. */
 export default function Workflows() {
-	const [, go] = useLocation();
+	const go = useGo();
 	const [params, setParams] = useAddress();
 	const { admin } = useSession();
 	const tool = params.get("tool") ?? "";
 	const client = params.get("client") ?? "";
 	const asked = { ...(tool && { tool }), ...(client && { client }) };
 	const workflows = useWorkflows();
+	const nameOf = useWorkflowName();
 	useEvents(({ name }) => name === "workflow.run" && soon("/v1/workflows")); // which tells how many runs there were
 	const applying = query.useQuery(
 		"get",
@@ -51,10 +66,17 @@ export default function Workflows() {
 		},
 	);
 	const tools = query.useQuery("get", "/v1/tools", { params: { query: { limit: 100 } } }, { enabled: admin });
-	const enable = query.useMutation("post", "/v1/workflows/{id}/enable");
-	const disable = query.useMutation("post", "/v1/workflows/{id}/disable");
+	const enable = query.useMutation("post", "/v1/workflows/{id}/enable", {
+		onSuccess: (workflow) => say(enabledText(workflow, workflows.data?.off)),
+		onError: complain,
+		onSettled: () => refresh("/v1/workflows", "/v1/workflows/{id}"),
+	});
+	const enabling = useMutationState({
+		filters: { mutationKey: ["post", "/v1/workflows/{id}/enable"], status: "pending" },
+		select: ({ state }) => (state.variables as { params: { path: { id: string } } }).params.path.id,
+	});
 	const [selected, select] = useState<string>();
-	const [asking, ask] = useState<{ about: "stop" | "delete"; workflow: S["Workflow"] }>();
+	const [deleting, askDelete] = useState<S["Workflow"]>();
 	const file = useRef<HTMLInputElement>(null);
 	const bring = query.useMutation("post", "/v1/workflows/import");
 	const text = params.get("text") ?? "";
@@ -69,91 +91,71 @@ export default function Workflows() {
 			{ replace: true },
 		);
 
-	const settled = { onSettled: () => refresh("/v1/workflows", "/v1/workflows/{id}"), onError: complain };
-	const stop = ({ id, name, runningVersion }: S["Workflow"]) => {
-		ask(undefined);
-		disable.mutate(
-			{ params: { path: { id } } },
-			{
-				...settled,
-				onSuccess: () =>
-					say(t("{name} is stopped. Calls go through without it.", { name }), () =>
-						enable.mutate({ params: { path: { id } }, body: { version: runningVersion } }, settled),
-					),
-			},
-		);
-	};
+	const { stop, question } = useStop();
 	const goOn = ({ id, stoppedVersion }: S["Workflow"]) =>
-		enable.mutate(
-			{ params: { path: { id } }, body: { version: stoppedVersion } },
-			{
-				...settled,
-				onSuccess: ({ name, mode, runningVersion }) => {
-					const what = { name, version: runningVersion! };
-					say(
-						mode === "shadow"
-							? t("{name} v{version} watches the calls and changes nothing, until you enable it.", what)
-							: t("{name} v{version} is active.", what),
-					);
-				},
-			},
-		);
+		enable.mutate({ params: { path: { id } }, body: { version: stoppedVersion } });
 	// What enabling a draft would do is told in the editor.
 	const flip = (workflow: S["Workflow"], on: boolean) => {
 		if (on && ranBefore(workflow)) goOn(workflow);
 		else if (on) go(`/workflows/${encodeURIComponent(workflow.id)}?panel=enable`);
-		else if (doesMuch(workflow)) ask({ about: "stop", workflow });
-		else stop(workflow);
+		else stop(workflow.id);
 	};
+	/** What of an import did not go well. */
+	const [failed, setFailed] = useState<string[]>([]);
 	const read = async (files: File[]) => {
-		for (const one of files) {
+		const done: S["ImportedWorkflow"][] = [];
+		const wrong: string[] = [];
+		for (const { name, text } of files.map((file) => ({ name: file.name, text: file.text() }))) {
 			try {
-				const done = await bring.mutateAsync({ body: JSON.parse(await one.text()) });
-				const by = (status: string) => done.workflows.filter((workflow) => workflow.status === status);
-				const [added, changed, same] = [by("added"), by("changed"), by("unchanged")];
-				const wrong = [...added, ...changed].filter((workflow) => workflow.problemCount > 0);
-				if (added.length > 0)
-					say(tn(added.length, "{n} workflow is imported, as a draft.", "{n} workflows are imported, as drafts."));
-				for (const { id, version } of changed)
-					say(
-						t("{name} was there already. The file is its draft now, v{version}; what runs stays.", {
-							name: workflows.data?.workflows.find((workflow) => workflow.id === id)?.name || id,
-							version,
-						}),
-					);
-				for (const { id, problemCount } of wrong)
-					complain(
-						tn(
-							problemCount,
-							"{name} has {n} problem, and cannot be enabled before that is mended. Open it to see which.",
-							"{name} has {n} problems, and cannot be enabled before they are mended. Open it to see which.",
-							{ name: id },
-						),
-					);
-				if (same.length > 0)
-					say(
-						tn(
-							same.length,
-							"{n} workflow is already as in the file. Nothing has changed.",
-							"{n} workflows are already as in the file. Nothing has changed.",
-						),
-					);
+				done.push(...(await bring.mutateAsync({ body: JSON.parse(await text) })).workflows);
 			} catch (error) {
-				complain(
+				wrong.push(
 					error instanceof SyntaxError
-						? t("{name} is not JSON: {why}", { name: one.name, why: whyNoJSON(error) })
-						: error,
+						? t("{name} is not JSON: {why}", { name, why: whyNoJSON(error) })
+						: t("{name}: {why}", { name, why: messageOf(error) }),
 				);
 			}
 		}
+		const by = (status: string) => done.filter((workflow) => workflow.status === status);
+		const [added, changed, same] = [by("added"), by("changed"), by("unchanged")];
+		for (const { id, problemCount } of [...added, ...changed])
+			if (problemCount > 0)
+				wrong.push(
+					tn(
+						problemCount,
+						"{name} has {n} problem, and cannot be enabled before that is mended. Open it to see which.",
+						"{name} has {n} problems, and cannot be enabled before they are mended. Open it to see which.",
+						{ name: id },
+					),
+				);
+		setFailed(wrong);
+		if (added.length > 0)
+			say(tn(added.length, "{n} workflow is imported, as a draft.", "{n} workflows are imported, as drafts."));
+		const [first, ...more] = changed;
+		if (first && more.length === 0)
+			say(
+				t("{name} was there already. The file is its draft now, v{version}; what runs stays.", {
+					name: nameOf(first.id),
+					version: first.version,
+				}),
+			);
+		else if (first)
+			say(
+				t("{names} were there already. The files are their drafts now; what runs stays.", {
+					names: list(changed.map(({ id }) => nameOf(id))),
+				}),
+			);
+		if (same.length > 0)
+			say(
+				tn(
+					same.length,
+					"{n} workflow is already as in the file. Nothing has changed.",
+					"{n} workflows are already as in the file. Nothing has changed.",
+				),
+			);
 		refresh("/v1/workflows");
 	};
-	if (!admin)
-		return (
-			<Page title={t("Workflows")}>
-				<Empty icon={<Ban />} title={t("Only an administrator sees the workflows.")} />
-			</Page>
-		);
+	if (!admin) return <ForAdministrators />;
 
 	const state = (workflow: S["Workflow"]) => {
 		const { tone, word } = stateOf(workflow, workflows.data?.off ?? false);
@@ -165,7 +167,7 @@ export default function Workflows() {
 		);
 	};
 	const columns: Column<S["Workflow"]>[] = [
-		{ id: "state", title: t("State"), width: "136px", wide: true, cell: state },
+		{ id: "state", title: t("State"), width: "160px", wide: true, cell: state },
 		{
 			id: "name",
 			title: t("Name"),
@@ -237,6 +239,7 @@ export default function Workflows() {
 				<Switch
 					on={workflow.enabled}
 					disabled={!workflow.enabled && workflow.problemCount > 0}
+					busy={enabling.includes(workflow.id)}
 					label={
 						workflow.enabled
 							? t("Switch {name} off", { name: workflow.name })
@@ -270,7 +273,7 @@ export default function Workflows() {
 							icon: <Trash2 />,
 							danger: true,
 							disabled: workflow.source === "file",
-							onSelect: () => ask({ about: "delete", workflow }),
+							onSelect: () => askDelete(workflow),
 						},
 					]}
 				/>
@@ -281,7 +284,14 @@ export default function Workflows() {
 	return (
 		<Page
 			title={t("Workflows")}
-			beside={workflows.data?.off && <Chip tone="bad">{t("All workflows are off")}</Chip>}
+			beside={
+				<>
+					<LinkButton look="quiet" href="/modules">
+						{t("Hook modules")}
+					</LinkButton>
+					{workflows.data?.off && <Chip tone="bad">{t("All workflows are off")}</Chip>}
+				</>
+			}
 			actions={
 				<>
 					<KillSwitch off={workflows.data?.off ?? false} workflows={drawn(workflows.data)} />
@@ -330,7 +340,7 @@ export default function Workflows() {
 								<Gallery onMade={open} />
 							</>
 						);
-					const listed = tool || client ? (applying.data?.workflows ?? []) : drawn(data);
+					const listed = drawn(tool || client ? applying.data : data);
 					const shown = listed.filter((workflow) =>
 						`${workflow.name} ${workflow.id} ${workflow.description ?? ""}`.toLowerCase().includes(text.toLowerCase()),
 					);
@@ -377,7 +387,7 @@ export default function Workflows() {
 								rowKey={(workflow) => workflow.id}
 								selected={selected}
 								onSelect={select}
-								onOpen={(workflow) => open(workflow.id)}
+								href={({ id }) => `/workflows/${encodeURIComponent(id)}`}
 								height="calc(100dvh - 180px)"
 								empty={<p className="px-4 py-8 text-center text-muted">{t("No workflow matches.")}</p>}
 							/>
@@ -398,12 +408,17 @@ export default function Workflows() {
 					);
 				}}
 			</Loaded>
-			{asking?.about === "stop" && (
-				<StopQuestion workflow={asking.workflow} onStop={() => stop(asking.workflow)} onClose={() => ask(undefined)} />
+			{question}
+			{failed.length > 0 && (
+				<Dialog title={t("Not all could be imported")} onClose={() => setFailed([])}>
+					<ul className="flex list-disc flex-col gap-1 pl-5">
+						{failed.map((text) => (
+							<li key={text}>{text}</li>
+						))}
+					</ul>
+				</Dialog>
 			)}
-			{asking?.about === "delete" && (
-				<Delete {...asking.workflow} onClose={() => ask(undefined)} onDone={() => ask(undefined)} />
-			)}
+			{deleting && <Delete {...deleting} onClose={() => askDelete(undefined)} onDone={() => askDelete(undefined)} />}
 			{params.get("template") && (
 				<Gallery
 					asked={params.get("template") === "all" ? undefined : params.get("template")!}

@@ -7,6 +7,7 @@ export default {
 	"{name} is stopped. Calls go through without it.":
 		"「{name}」を無効にしました。呼び出しはこのワークフローを通りません。",
 	"{name} is not JSON: {why}": "{name} は JSON ではありません：{why}",
+	"{name}: {why}": "{name}：{why}",
 	"New workflow": "新しいワークフロー",
 	"Only an administrator sees the workflows.": "ワークフローを表示できるのは管理者だけです。",
 	Around: "対象",
@@ -41,6 +42,11 @@ export default {
 	"{n} to refuse": "拒否の見込み {n} 件",
 	"Stop {name}?": "「{name}」を無効にしますか？",
 	"Stop it": "無効にする",
+	"Calls then go through without it.": "無効にすると、呼び出しはこのワークフローを通りません。",
+	"also stop what the same template made for {types}":
+		"同じテンプレートから作成した、{types} 用のワークフローも無効にする",
+	"{n} more of its template too.": "同じテンプレートのほかの {n} 件も変更しました。",
+	"Others of its template go on: {names}.": "同じテンプレートの次のワークフローは有効なままです：{names}。",
 	"Until now: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.":
 		"これまで：{runs}。無効にすると、呼び出しはこのワークフローを通らず、変更も拒否もされなくなります。",
 	"Delete the workflow {name}?": "ワークフロー「{name}」を削除しますか？",
@@ -52,7 +58,7 @@ export default {
 	"{n} problems": "問題 {n} 件",
 	Draft: "下書き",
 	Stopped: "無効",
-	Shadow: "シャドー",
+	Shadow: "シャドー（記録だけ）",
 	Active: "有効",
 	Paused: "一時停止中",
 	"All workflows are off": "すべてのワークフローを一時停止中です",
@@ -65,8 +71,9 @@ export default {
 	"Turn all workflows off?": "すべてのワークフローを一時停止しますか？",
 	"Turn them off": "一時停止する",
 	"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Limits of tokens stay. Runs that have begun go on.":
-		"再開するまで、呼び出しはワークフローを通りません。伏せ字、拒否、非表示は行われません。トークンの制限は有効なままです。すでに始まった処理は最後まで実行されます。",
-	"Limits of tokens are set under": "トークンの制限を設定するページ：",
+		"再開するまで、呼び出しはワークフローを通りません。伏せ字、拒否、非表示は行われません。アクセストークンの制限は有効なままです。すでに始まった処理は最後まで実行されます。",
+	"There is no workflow {name}": "ワークフロー「{name}」はありません",
+	"Limits of tokens are set under": "アクセストークンの制限を設定するページ：",
 	Templates: "テンプレート",
 	"{n} drafts are stored, which belong together. Try them on past calls, then enable them.":
 		"下書きを {n} 件保存しました。過去の呼び出しで試してから有効にしてください。",
@@ -92,4 +99,10 @@ export default {
 	"Only those that run for": "対象で絞り込む",
 	"the tool": "ツール",
 	"the client": "クライアント",
+	"{names} were there already. The files are their drafts now; what runs stays.":
+		"{names} はすでにあります。ファイルの内容を下書きにしました。有効なバージョンは変わりません。",
+	"Not all could be imported": "取り込めなかったもの、問題があるもの",
+	"limit of the token {name}": "トークン「{name}」の制限",
+	"{name} v{version} is enabled, but does not run: all workflows are off.":
+		"「{name}」の v{version} を有効にしましたが、すべてのワークフローが一時停止中のため、動きません。",
 } as Record<string, string>;

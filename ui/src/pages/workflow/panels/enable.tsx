@@ -5,14 +5,13 @@ import { useWorkflows } from "@/shell/session";
 import { api, Failure, refresh, type S } from "../../../api/client";
 import { between, list, number, sentences, t, tn, took } from "../../../lang";
 import { aroundWord } from "../../../lang/terms";
-import { Button, Card, cx, messageOf, Spinner, say } from "../../../ui";
+import { Button, Card, Confirm, cx, messageOf, Spinner, say } from "../../../ui";
 import { partName } from "../../calls/words";
-import { matchText, noServer } from "../../workflows/around";
-import { type Definition, type Match, partsOf } from "../definition";
+import { enabledText, matchText, noServer, partsOf } from "../../workflows/around";
+import type { Definition, Match } from "../definition";
 import { enableVersion } from "../header";
 import { edit, editor, type Problem, select, setEditor, useEditor } from "../store";
-import { check, checkNow, saidOf, save, showProblem } from "../sync";
-import { useTestRun } from "./tests";
+import { check, checkNow, ofLists, saidOf, save, showProblem, toolsList } from "../sync";
 
 /** How many of the last calls a draft is tried on. */
 export const last = 200;
@@ -26,23 +25,26 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	const matches = useEditor((s) => s.matches);
 	/** What the draft would have done to the last calls, or why that is not known. */
 	const [found, setFound] = useState<S["BacktestResult"] | Error | null>(null);
-	const { results: tests } = useTestRun();
-	const [error, setError] = useState<unknown>(null);
+	const tests = useEditor((s) => s.tests.results);
+	/** Why it was not enabled. It is told until something other than the mode is changed. */
+	const [refused, setRefused] = useState<{ what: string; error: unknown; force: boolean }>();
+	const { error = null, force = false } = refused?.what === whatOf(draft) ? refused : {};
 	const [busy, setBusy] = useState(false);
-	const [force, setForce] = useState(false);
+	/** The version that acts on calls now, which shadow would end. */
+	const acting = useEditor((s) => (s.info?.enabled && s.info.mode !== "shadow" ? s.info.runningVersion : undefined));
+	const [asking, ask] = useState(false);
 	const parts = useParts();
+	const all = useWorkflows();
 	const [together, setTogether] = useState(true);
 	const [takeOver, setTakeOver] = useState(true);
+	const dead = [...new Set(parts.flatMap((one) => one.noServers ?? []))];
 	const differ = parts.some((one) => whom(one.match) !== whom(draft.match));
 
 	useEffect(() => {
 		const asking = new AbortController();
 		const timer = setTimeout(async () => {
-			setError(null);
-			setForce(false);
 			if (problems > 0) return setFound(null);
-			if (draft.workflowType === "tools/list")
-				return setFound(new Error(t("The history has no lists of tools, so it cannot be tried on past ones.")));
+			if (draft.workflowType === toolsList) return setFound(new Failure(0, "", ofLists()));
 			if (!editor().matches)
 				void check(draft, asking.signal).then(
 					({ matches }) => setEditor({ matches }),
@@ -66,15 +68,17 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	}, [draft, problems]);
 
 	const enable = async (mode: "enforce" | "shadow") => {
+		ask(false);
 		setBusy(true);
-		setError(null);
+		setRefused(undefined);
 		try {
 			if ((editor().draft.mode ?? "enforce") !== mode)
 				edit((draft) => ({ ...draft, mode: mode === "shadow" ? "shadow" : undefined }));
 			await save(true);
-			if (editor().saving.state !== "saved") throw new Failure(0, "", t("The draft is not saved yet."));
+			const { saving } = editor();
+			if (saving.state !== "saved")
+				throw saving.state === "failed" ? saving.error : new Failure(0, "", t("The draft is not saved yet."));
 			await enableVersion(editor().base, { mode, force: force || undefined });
-			const { name, runningVersion: version } = editor().info!;
 			const others = (together ? parts : []).filter(({ enabled }) => mode === "enforce" || !enabled);
 			for (const { id, runningVersion } of others) {
 				const taken = differ && takeOver && (await withMatch(id));
@@ -86,21 +90,16 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			refresh("/v1/workflows");
 			say(
 				sentences(
-					mode === "shadow"
-						? t("{name} v{version} watches the calls and changes nothing, until you enable it.", {
-								name,
-								version: version!,
-							})
-						: t("{name} v{version} is active.", { name, version: version! }),
+					enabledText(editor().info!, all.data?.off),
 					others.length > 0 && tn(others.length, "{n} more of its template too.", "{n} more of its template too."),
 				),
 			);
 			onClose();
 		} catch (error) {
-			setError(error);
+			const isTests = error instanceof Failure && error.status === 409 && (tests?.failed ?? 0) > 0;
+			setRefused({ what: whatOf(editor().draft), error, force: isTests });
 			// What the server refuses is shown as a problem of a step, if it is one.
 			if (error instanceof Failure && error.status === 400) await checkNow();
-			setForce(error instanceof Failure && error.status === 409 && (tests?.failed ?? 0) > 0);
 		} finally {
 			setBusy(false);
 		}
@@ -131,6 +130,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 						})}
 					</label>
 				)}
+				{together && !(differ && takeOver) && dead.length > 0 && <p className="text-warn">{noServer(dead)}</p>}
 				{together && differ && (
 					<label className="flex items-center gap-2 text-warn">
 						<input type="checkbox" checked={takeOver} onChange={(event) => setTakeOver(event.target.checked)} />
@@ -145,9 +145,9 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 					disabled={problems > 0 || readOnly}
 					busy={busy}
 					title={t("It runs beside the calls and only records what it would have done, until you enable it.")}
-					onClick={() => void enable("shadow")}
+					onClick={() => (acting ? ask(true) : void enable("shadow"))}
 				>
-					{t("Shadow first")}
+					{force ? t("Shadow in spite of failing tests") : t("Shadow first")}
 				</Button>
 				<Button look="primary" disabled={problems > 0} busy={busy} onClick={() => void enable("enforce")}>
 					{force ? t("Enable in spite of failing tests") : t("Enable")}
@@ -156,9 +156,26 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 					<X />
 				</Button>
 			</div>
+			{asking && (
+				<Confirm
+					title={t("Version {version} acts on calls now. Put the draft in its place, in shadow?", { version: acting! })}
+					action={t("Only watch from now on")}
+					danger
+					onClose={() => ask(false)}
+					onConfirm={() => void enable("shadow")}
+				>
+					{t(
+						"In shadow the draft changes and refuses nothing. Version {version} stops, so calls pass without the workflow until you enable it.",
+						{ version: acting! },
+					)}
+				</Confirm>
+			)}
 		</Card>
 	);
 }
+
+/** whatOf is what a draft does, whether it acts or only watches. */
+const whatOf = (draft: Definition): string => JSON.stringify({ ...draft, mode: undefined });
 
 /** Refused names the problems by the steps that have them. A click selects the step. */
 function Refused({ draft, problems }: { draft: Definition; problems: Problem[] }) {
@@ -250,6 +267,24 @@ export function Past({ found, passes }: { found: S["BacktestResult"]; passes: bo
 				</Such>
 			)}
 			{t("{list}.", { list: list(parts) })}
+			{found.asked > 0 && (
+				<>
+					{between()}
+					{t("The time in which a person is asked is not counted.")}
+				</>
+			)}
+			{found.skipped > found.tooLarge && (
+				<>
+					{between()}
+					<span title={t("They did not reach a server, or are not kept whole.")}>
+						{tn(
+							found.skipped - found.tooLarge,
+							"{n} more call could not be tried.",
+							"{n} more calls could not be tried.",
+						)}
+					</span>
+				</>
+			)}
 			{found.tooLarge > 0 && (
 				<>
 					{between()}
@@ -295,6 +330,7 @@ function Such({
 				onClick={() =>
 					setSearch(
 						(params) => {
+							params.delete("run");
 							params.set("call", next!);
 							return params;
 						},
@@ -359,7 +395,9 @@ function Sentence({
 						)
 					}
 				>
-					{t("{passed} of {all} tests pass.", { passed: tests!.passed, all })}
+					{tests!.failed > 0
+						? tn(tests!.failed, "{n} of {all} tests fails.", "{n} of {all} tests fail.", { all })
+						: tn(all, "The test passes.", "All {n} tests pass.")}
 				</button>
 			)}
 		</>

@@ -1,5 +1,6 @@
 import type { ComponentType } from "react";
 import { EnableBar } from "./enable";
+import { Runs } from "./runs";
 import { Tests } from "./tests";
 import { Versions } from "./versions";
 
@@ -18,6 +19,7 @@ export type Panel = {
 
 /** panels are in the order of their buttons. */
 export const panels: Panel[] = [
+	{ id: "runs", title: /* t */ "Runs", place: "side", ofStored: true, Panel: Runs },
 	{ id: "tests", title: /* t */ "Tests", place: "side", ofStored: true, Panel: Tests },
 	{ id: "versions", title: /* t */ "Versions", place: "side", ofStored: true, Panel: Versions },
 	{ id: "enable", title: /* t */ "Enable…", place: "top", primary: true, Panel: EnableBar },

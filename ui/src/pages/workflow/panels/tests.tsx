@@ -1,52 +1,61 @@
 import { Check, ChevronRight, FlaskConical, Trash2, X } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
-import { api, query, refresh, type S } from "../../../api/client";
+import { api, Failure, query, refresh, type S } from "../../../api/client";
 import { t, tn } from "../../../lang";
 import { Button, Cap, complain, cx, Field, Input, Json, Loaded, messageOf, Select, Spinner, say } from "../../../ui";
-import { editor, useEditor } from "../store";
+import type { Definition } from "../definition";
+import { editor, setEditor, useEditor } from "../store";
 import { save } from "../sync";
 
 type Test = S["WorkflowTest"] & { id: string };
 type Result = S["WorkflowTestResult"];
 
-/** useTestRun runs the tests of the draft, again after each change of it or of them. */
-export function useTestRun(again?: unknown): {
-	results: S["WorkflowTestResults"] | null;
-	error: unknown;
-	running: boolean;
-} {
+/** useTests runs the tests of the draft, again after each change of it or of them. */
+export function useTests(): void {
+	const id = useEditor((s) => s.id);
+	const isStored = useEditor((s) => s.base > 0);
+	const { data } = query.useQuery(
+		"get",
+		"/v1/workflows/{id}/tests",
+		{ params: { path: { id } } },
+		{ enabled: isStored },
+	);
 	const draft = useEditor((s) => s.draft);
 	const problems = useEditor((s) => s.problems.length);
-	const [state, setState] = useState<{ results: S["WorkflowTestResults"] | null; error: unknown }>({
-		results: null,
-		error: null,
-	});
-	const [running, setRunning] = useState(false);
-	// biome-ignore lint/correctness/useExhaustiveDependencies: again says when the tests have changed
 	useEffect(() => {
-		if (problems > 0 || editor().base === 0) return setState({ results: null, error: null });
+		if (problems > 0 || !data?.tests.length) {
+			setEditor({ tests: useEditor.getInitialState().tests });
+			return;
+		}
 		const asking = new AbortController();
-		const timer = setTimeout(async () => {
-			setRunning(true);
-			try {
-				const { data } = await api.POST("/v1/workflows/{id}/tests", {
-					params: { path: { id: editor().id } },
-					body: { definition: draft as never },
-					signal: asking.signal,
-				});
-				setState({ results: data!, error: null });
-			} catch (error) {
-				if (!asking.signal.aborted) setState({ results: null, error });
-			} finally {
-				if (!asking.signal.aborted) setRunning(false);
-			}
-		}, 300);
+		const run = async () => {
+			await runTests(draft, asking.signal);
+			const { error } = editor().tests;
+			const isAway = error instanceof Failure && (error.status === 0 || error.status >= 500);
+			if (isAway && !asking.signal.aborted) timer = setTimeout(run, 5000);
+		};
+		let timer = setTimeout(run, 300);
 		return () => {
 			clearTimeout(timer);
 			asking.abort();
 		};
-	}, [draft, problems, again]);
-	return { ...state, running };
+	}, [draft, problems, data]);
+}
+
+async function runTests(draft: Definition, signal?: AbortSignal): Promise<void> {
+	const { id, tests } = editor();
+	const isWanted = () => !signal?.aborted && editor().id === id && editor().draft === draft;
+	setEditor({ tests: { ...tests, running: true } });
+	try {
+		const { data } = await api.POST("/v1/workflows/{id}/tests", {
+			params: { path: { id } },
+			body: { definition: draft as never },
+			signal,
+		});
+		if (isWanted()) setEditor({ tests: { results: data!, error: null, running: false } });
+	} catch (error) {
+		if (isWanted()) setEditor({ tests: { results: tests.results, error, running: false } });
+	}
 }
 
 /** Tests is the test bench: calls that are kept with the workflow, and what must come of
@@ -56,8 +65,7 @@ export function Tests({ onClose }: { onClose: () => void }) {
 	const problems = useEditor((s) => s.problems.length);
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const tests = query.useQuery("get", "/v1/workflows/{id}/tests", { params: { path: { id } } });
-	const [asked, ask] = useState(0);
-	const { results, error, running } = useTestRun(`${tests.dataUpdatedAt} ${asked}`);
+	const { results, error, running } = useEditor((s) => s.tests);
 	const [open, setOpen] = useState<string | null>(null);
 	const by = new Map(results?.tests.map((result) => [result.id, result]));
 	const n = tests.data?.tests.length ?? 0;
@@ -72,7 +80,7 @@ export function Tests({ onClose }: { onClose: () => void }) {
 							size="small"
 							className="text-accent!"
 							disabled={problems > 0}
-							onClick={() => ask(asked + 1)}
+							onClick={() => void runTests(editor().draft)}
 						>
 							{running ? <Spinner /> : <FlaskConical />}
 							{t("Run them")}
@@ -92,7 +100,7 @@ export function Tests({ onClose }: { onClose: () => void }) {
 					) : n === 0 ? (
 						<span className="text-muted">
 							{t(
-								"A test is a call, the answer that its server gave, and what must come of it. While one fails, the workflow cannot be enabled.",
+								"A test is a call, the answer that its server gave, and what must come of it. While one fails, the workflow is enabled only after you confirm it.",
 							)}
 						</span>
 					) : results && results.failed > 0 ? (
@@ -135,7 +143,7 @@ function TestRow({ test, result, open, onOpen }: { test: Test; result?: Result; 
 		const path = { id: editor().id, test: test.id };
 		await api.DELETE("/v1/workflows/{id}/tests/{test}", { params: { path } });
 		refresh("/v1/workflows/{id}/tests");
-		say(t("The test {name} is deleted.", { name: test.name || test.id }), () => {
+		say(t("The test “{name}” is deleted.", { name: test.name || test.id }), () => {
 			const { id: _, ...body } = test;
 			void api
 				.PUT("/v1/workflows/{id}/tests/{test}", { params: { path }, body: body as S["NewWorkflowTest"] })
@@ -254,8 +262,9 @@ function NewTest({ tests }: { tests: Test[] }) {
 	const [text, setText] = useState("");
 	const [busy, setBusy] = useState(false);
 	const input = useRef<HTMLInputElement>(null);
+	const taken = name.trim() !== "" && tests.some((test) => (test.name || test.id) === name.trim());
 	const keep = async () => {
-		if (!sample) return;
+		if (!sample || taken) return;
 		setBusy(true);
 		try {
 			await save(); // what it does now is what the stored draft does
@@ -292,7 +301,7 @@ function NewTest({ tests }: { tests: Test[] }) {
 							},
 						)}
 					</p>
-					<Field label={t("Name")}>
+					<Field label={t("Name")} error={taken && t("Another test has this name.")}>
 						<Input
 							ref={input}
 							value={name}
@@ -320,9 +329,12 @@ function NewTest({ tests }: { tests: Test[] }) {
 							/>
 						</Field>
 					)}
-					<Button look="primary" busy={busy} className="self-start" onClick={() => void keep()}>
-						{t("Keep it")}
-					</Button>
+					{/* It is in sight wherever the form is scrolled to. */}
+					<div className="sticky bottom-0 -mx-3 -mb-3 rounded-b-md bg-surface px-3 py-2">
+						<Button look="primary" busy={busy} disabled={taken} onClick={() => void keep()}>
+							{t("Keep it")}
+						</Button>
+					</div>
 				</div>
 			) : (
 				<p className="p-3 text-muted text-xs">

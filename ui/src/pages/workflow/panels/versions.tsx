@@ -2,7 +2,7 @@ import { ChevronRight, History, RotateCcw, X } from "lucide-react";
 import { useEffect, useId, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { api, query, refresh, type S } from "../../../api/client";
-import { ago, t, tn, whole } from "../../../lang";
+import { ago, between, t, tn, whole } from "../../../lang";
 import { Button, Cap, Chip, Confirm, complain, cx, Dot, Loaded, Select, say } from "../../../ui";
 import { type Change, changesBetween } from "../changes";
 import { type Definition, nodeOf } from "../definition";
@@ -10,7 +10,7 @@ import { placed } from "../layout";
 import { Diff } from "../output";
 import { endSitting } from "../sitting";
 import { edit, editor, load, select, undo, useEditor } from "../store";
-import { save } from "../sync";
+import { save, toolsList } from "../sync";
 import { last, Past } from "./enable";
 
 /** Versions lists the versions of the workflow, compares any two of them, and goes back to
@@ -75,10 +75,16 @@ export function Versions({ onClose }: { onClose: () => void }) {
 												{v.mode === "shadow" ? t("shadow") : t("active")}
 											</Chip>
 										)}
-										{v.version === stopped && <Chip>{t("was active")}</Chip>}
+										{v.version === stopped && <Chip>{v.mode === "shadow" ? t("was in shadow") : t("was active")}</Chip>}
 										{i === 0 && v.version !== running && v.version !== stopped && <Chip>{t("draft")}</Chip>}
-										{v.version !== running && v.mode === "shadow" && (
-											<span className="text-muted text-xs">{t("shadow")}</span>
+										{v.version !== running && v.version !== stopped && (v.enabledAt || v.mode === "shadow") && (
+											<span className="line text-muted text-xs" title={v.enabledAt && whole(v.enabledAt)}>
+												{!v.enabledAt
+													? t("shadow")
+													: v.mode === "shadow"
+														? t("in shadow {time}", { time: ago(v.enabledAt) })
+														: t("enabled {time}", { time: ago(v.enabledAt) })}
+											</span>
 										)}
 										{counts.has(v.version) && (
 											<span className="text-faint text-xs" title={t("Of the last calls around which workflows ran.")}>
@@ -136,6 +142,13 @@ function Version({
 	const [one, another] = [`v${version}`, chosen > 0 ? `v${chosen}` : t("the draft")];
 	const direction = later ? { from: another, to: one } : { from: one, to: another };
 
+	/** What makes it run. */
+	const action =
+		mode === "shadow"
+			? t("Run it in shadow mode")
+			: version < (info?.runningVersion ?? 0)
+				? t("Roll back to it")
+				: t("Make it active now");
 	const back = async () => {
 		setBusy(true);
 		try {
@@ -145,12 +158,11 @@ function Version({
 			const { data } = await api.GET("/v1/workflows/{id}", { params: { path } });
 			if (editor().id === id) load(data!);
 			refresh("/v1/workflows", "/v1/workflows/{id}/versions");
+			const what = { name: data!.name, version, now: data!.version };
 			say(
-				t("{name}: what was version {version} runs again, as version {now}.", {
-					name: data!.name,
-					version,
-					now: data!.version,
-				}),
+				data!.mode === "shadow"
+					? t("{name}: version {version} runs again, as version {now}. It only watches: calls are not changed.", what)
+					: t("{name}: what was version {version} runs again, as version {now}.", what),
 			);
 		} catch (error) {
 			complain(error);
@@ -221,7 +233,7 @@ function Version({
 										onClick={() => ask("run")}
 									>
 										<RotateCcw />
-										{t("Make it active now")}
+										{action}
 									</Button>
 								)}
 							</div>
@@ -252,7 +264,7 @@ function Version({
 							? t("Run version {version} in shadow mode?", { version })
 							: t("Let version {version} act on calls?", { version })
 					}
-					action={mode === "shadow" ? t("Run it in shadow mode") : t("Make it active now")}
+					action={action}
 					danger={mode === "shadow" && info?.mode !== "shadow"}
 					busy={busy}
 					onClose={() => ask(null)}
@@ -270,6 +282,8 @@ function Version({
 							: info?.mode === "shadow"
 								? t("What runs now only watches. Version {version} changes and refuses calls at once.", { version })
 								: t("It takes the place of what runs now, for all calls from now on.")}
+					{between()}
+					{t("The draft becomes the same; what it was stays in the list of versions.")}
 					{mode !== "shadow" && old && details.data?.problems.length === 0 && <WouldDo definition={old} />}
 				</Confirm>
 			)}
@@ -281,7 +295,7 @@ function Version({
 function WouldDo({ definition }: { definition: Definition }) {
 	const [found, setFound] = useState<S["BacktestResult"] | null>(null);
 	useEffect(() => {
-		if (definition.workflowType === "tools/list") return;
+		if (definition.workflowType === toolsList) return;
 		const asking = new AbortController();
 		api
 			.POST("/v1/workflows/{id}/backtest", {

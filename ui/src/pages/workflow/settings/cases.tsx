@@ -1,12 +1,11 @@
 import { Plus, X } from "lucide-react";
-import { useState } from "react";
 import { t } from "@/lang";
-import { Button, Input } from "@/ui";
+import { Button } from "@/ui";
 import { type Case, casesOf, type Node, outsOf } from "../definition";
-import { Cel } from "../fields";
+import { Cel, NameField } from "../fields";
 import { edit, editNode, useEditor } from "../store";
 
-export function Cases({ node, wrong }: { node: Node; wrong: boolean }) {
+export function Cases({ node, wrong }: { node: Node; wrong: string[] }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const cases = casesOf(node);
 	const write = (next: Case[], group = "") =>
@@ -19,10 +18,16 @@ export function Cases({ node, wrong }: { node: Node; wrong: boolean }) {
 			{cases.map((c, i) => (
 				// biome-ignore lint/suspicious/noArrayIndexKey: the name is what is being written
 				<div key={i} className="flex items-center gap-1.5">
-					<CaseName node={node} i={i} />
+					<NameField
+						label={t("Name of the way out")}
+						name={c.handle}
+						taken={[...outsOf(node), "error"]}
+						onRename={(name) => renameCase(node, i, name)}
+						className="max-w-20"
+					/>
 					<Cel
 						condition
-						error={wrong}
+						error={wrong.includes(c.handle)}
 						label={t("Condition for “{way}”", { way: c.handle })}
 						value={c.when}
 						onChange={(when) =>
@@ -63,29 +68,6 @@ export function Cases({ node, wrong }: { node: Node; wrong: boolean }) {
 				{t("CEL over args, request, response, metadata and vars. Click or drag a field of the input to write it.")}
 			</p>
 		</fieldset>
-	);
-}
-
-/** CaseName is the name of a way out. A name that is taken stays here until it is another. */
-function CaseName({ node, i }: { node: Node; i: number }) {
-	const readOnly = useEditor((s) => s.readOnly !== null);
-	const [text, setText] = useState<string | null>(null);
-	const handle = casesOf(node)[i]!.handle;
-	return (
-		<Input
-			aria-label={t("Name of the way out")}
-			value={text ?? handle}
-			aria-invalid={(text !== null && text !== handle) || undefined}
-			readOnly={readOnly}
-			onChange={(event) => {
-				const name = event.target.value;
-				const taken = [...outsOf(node), "error"].includes(name) && name !== handle;
-				setText(name);
-				if (name && !taken) renameCase(node, i, name);
-			}}
-			onBlur={() => setText(null)}
-			className="max-w-20"
-		/>
 	);
 }
 

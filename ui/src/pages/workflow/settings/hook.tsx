@@ -1,15 +1,17 @@
-import { lazy, Suspense, useState } from "react";
+import { lazy, type ReactNode, Suspense, useState } from "react";
+import { Link } from "wouter";
 import { query } from "@/api/client";
-import { t } from "@/lang";
+import { between, t } from "@/lang";
 import { aboutStep } from "@/lang/terms";
-import { Button, Field, Input, Select } from "@/ui";
-import { blank, type Schema, SchemaForm } from "@/ui/schemaform";
+import { Button, Field, Rich, Select } from "@/ui";
+import { blank, type Schema } from "@/ui/schema";
+import { SchemaForm } from "@/ui/schemaform";
 import { type Hook, hookOf, isDetached, type Node, nameOf, withHook } from "../definition";
 import { hookFrom } from "../menu";
-import { rename } from "../node";
 import { edit, editNode, editor, type Problem, replayOf, useEditor } from "../store";
+import { useTemplate } from "../template";
 import { hasUnread, unreadOf } from "../unread";
-import { JsonField, OnError, set } from "./parts";
+import { JsonField, NodeName, OnError, set } from "./parts";
 
 const Code = lazy(() => import("../code").then((module) => ({ default: module.Code })));
 
@@ -23,9 +25,8 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 	const [more, setMore] = useState(() => hasUnread(editor().id, node.id));
 	// A template's script that nobody has changed is a form, too, until the script is asked for.
 	const [asScript, setAsScript] = useState(false);
-	const template = templates.data?.templates.find(
-		(one) => one.hook && (hook.template === one.id || (!asScript && !hook.module && hook.script === one.hook.script)),
-	);
+	const made = useTemplate(node);
+	const template = hook.template || !asScript ? made : undefined;
 	const mustWait = template?.hook?.blocking;
 	const put = (change: Partial<Hook>, group = "") =>
 		editNode(
@@ -44,20 +45,9 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 			`params ${node.id}`,
 		);
 	return (
-		<>
+		<div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
 			<div className="flex shrink-0 flex-wrap items-center gap-2 border-line border-b px-4 py-2">
-				<Input
-					aria-label={t("Name")}
-					value={node.data?.label ?? ""}
-					placeholder={nameOf(node)}
-					readOnly={readOnly}
-					onChange={(event) =>
-						event.target.value
-							? editNode(node.id, (data) => ({ ...data, label: event.target.value }), `name ${node.id}`)
-							: rename(node, "")
-					}
-					className="flex-1 basis-24"
-				/>
+				<NodeName node={node} aria-label={t("Name")} className="flex-1 basis-24" />
 				<Select
 					aria-label={t("Whether the call waits")}
 					disabled={readOnly || (mustWait && hook.blocking)}
@@ -133,7 +123,7 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 					</div>
 				)}
 			</div>
-			<div className="min-h-0 flex-1">
+			<div className="min-h-40 flex-1">
 				{usesModule ? (
 					<ModuleParams
 						key={hook.module}
@@ -154,10 +144,11 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 					<Suspense fallback={null}>
 						<Code
 							key={node.id}
-							language="script"
 							label={t("Script of {name}", { name: nameOf(node) })}
 							hint={
-								'// if (/drop/i.test(ctx.request.params.arguments.sql))\n//   return { action: "deny", reason: "…" };\n// mapText(ctx.response, (text) => text.trim());'
+								isDetached(node)
+									? "console.log(ctx.request.params.name);"
+									: '// if (/drop/i.test(ctx.request.params.arguments.sql))\n//   return { action: "deny", reason: "…" };\n// mapText(ctx.response, (text) => text.trim());'
 							}
 							value={hook.script ?? ""}
 							onChange={(script) => put({ script }, "script")}
@@ -167,7 +158,7 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 					</Suspense>
 				)}
 			</div>
-		</>
+		</div>
 	);
 }
 
@@ -189,13 +180,26 @@ function ModuleParams({
 		{ params: { path: { id: id! }, query: { version: Number(version) || undefined } } },
 		{ retry: false },
 	);
-	const shared = t("The script is the shared module {name}. A change to it reaches all workflows that use it.", {
-		name: reference,
-	});
 	if (module.isLoading) return null;
+	const name = (
+		<Link
+			href={`/modules/${encodeURIComponent(id!)}${version ? `?version=${version}` : ""}`}
+			className="text-accent underline"
+		>
+			{reference}
+		</Link>
+	);
 	return (
 		<Params
-			about={module.data?.description ? `${module.data.description} ${shared}` : shared}
+			about={
+				<>
+					{module.data?.description && module.data.description + between()}
+					<Rich
+						text={t("The script is the shared module {name}. A change to it reaches all workflows that use it.")}
+						values={{ name }}
+					/>
+				</>
+			}
 			schema={module.data?.params as Schema | undefined}
 			{...given}
 		/>
@@ -210,7 +214,7 @@ function Params({
 	value,
 	onChange,
 }: {
-	about: string;
+	about: ReactNode;
 	schema?: Schema;
 	step: string;
 	value: unknown;

@@ -1,14 +1,14 @@
 import { Copy, MoreHorizontal, Spline, Trash2 } from "lucide-react";
 import { t } from "@/lang";
-import { Button, Cap, Field, Input, Menu } from "@/ui";
-import { hookOf, kindOf, type Node, nameOf, nodeOf, remove } from "../definition";
+import { Button, Cap, Field, Menu } from "@/ui";
+import { hookOf, type Node, nameOf, nodeOf, remove } from "../definition";
 import { Whole } from "../fields";
-import { copyText, pasteText } from "../keys";
-import { rename } from "../node";
-import { edit, editNode, type Problem, select, setEditor, useEditor } from "../store";
+import { connectFrom, copyText, pasteText } from "../keys";
+import { useKindName } from "../node";
+import { edit, editNode, type Problem, select, useEditor } from "../store";
 import { Cases } from "./cases";
 import { HookSettings } from "./hook";
-import { Body, Choice, Message, OnError, set, Wrong } from "./parts";
+import { Body, Choice, Message, NodeName, OnError, set, Wrong } from "./parts";
 import { SampleValues, ToolFields } from "./tool";
 import { WorkflowSettings } from "./workflow";
 
@@ -45,14 +45,15 @@ function NodeSettings({ node }: { node: Node }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const allProblems = useEditor((s) => s.problems);
 	const problems = allProblems.filter((p) => p.node === node.id);
+	const kind = useKindName(node);
 	const inCode = node.type === "hook" && !hookOf(node).module && !hookOf(node).template;
 	const said = problems.filter((p) => !(inCode && p.line));
 	return (
 		<>
 			<Cap>
 				<span className="line">
-					<b className="text-text">{nameOf(node)}</b> ·{" "}
-					{hookOf(node).template ? t("from a template") : t(kindOf(node).name)}
+					<b className="text-text">{nameOf(node)}</b>
+					{kind && ` · ${kind}`}
 				</span>
 				{!readOnly && (
 					<Menu
@@ -66,10 +67,7 @@ function NodeSettings({ node }: { node: Node }) {
 								title: t("Connect to…"),
 								hint: "C",
 								icon: <Spline />,
-								onSelect: () =>
-									setEditor({
-										adding: { kind: "connect", from: node.id, screen: { x: window.innerWidth / 2, y: 240 } },
-									}),
+								onSelect: () => connectFrom(node.id, { x: window.innerWidth / 2, y: 240 }),
 							},
 							{ title: t("Duplicate"), hint: "D", icon: <Copy />, onSelect: () => pasteText(copyText()) },
 							"line",
@@ -93,30 +91,14 @@ function NodeSettings({ node }: { node: Node }) {
 				<HookSettings node={node} problems={problems} />
 			) : (
 				<Body>
-					<Name node={node} />
+					<Field label={t("Name")}>
+						<NodeName node={node} />
+					</Field>
 					<Own node={node} problems={problems} />
 					<OnError node={node} />
 				</Body>
 			)}
 		</>
-	);
-}
-
-function Name({ node }: { node: Node }) {
-	const readOnly = useEditor((s) => s.readOnly !== null);
-	return (
-		<Field label={t("Name")}>
-			<Input
-				value={node.data?.label ?? ""}
-				placeholder={nameOf(node)}
-				readOnly={readOnly}
-				onChange={(event) =>
-					event.target.value
-						? editNode(node.id, (data) => ({ ...data, label: event.target.value }), `name ${node.id}`)
-						: rename(node, "")
-				}
-			/>
-		</Field>
 	);
 }
 
@@ -136,7 +118,7 @@ function Own({ node, problems }: { node: Node; problems: Problem[] }) {
 				</Field>
 			);
 		case "condition":
-			return <Cases node={node} wrong={problems.some((p) => p.line)} />;
+			return <Cases node={node} wrong={problems.flatMap((p) => p.case ?? [])} />;
 		case "set":
 			return (
 				<>

@@ -1,10 +1,13 @@
 import { AlertTriangle } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { readNumber, t } from "@/lang";
+import { whyNoJSON } from "@/lang/terms";
 import { Field, Input, Select, TextArea } from "@/ui";
-import { useJSON } from "@/ui/schemaform";
-import { canFail, hookOf, type Node } from "../definition";
-import { editNode, type Problem, useEditor } from "../store";
+import { useTyped } from "@/ui/typed";
+import { canFail, hookOf, type Node, nameOf } from "../definition";
+import { rename } from "../node";
+import { editNode, editor, type Problem, useEditor } from "../store";
+import { reasonOf } from "../sync";
 import { unreadOf } from "../unread";
 
 export const Body = ({ children }: { children: ReactNode }) => (
@@ -36,6 +39,24 @@ export function Choice({
 				</option>
 			))}
 		</Select>
+	);
+}
+
+/** NodeName is the name of a node. */
+export function NodeName({ node, ...rest }: { node: Node; "aria-label"?: string; className?: string }) {
+	const readOnly = useEditor((s) => s.readOnly !== null);
+	return (
+		<Input
+			{...rest}
+			value={node.data?.label ?? ""}
+			placeholder={nameOf(node)}
+			readOnly={readOnly}
+			onChange={(event) =>
+				event.target.value
+					? editNode(node.id, (data) => ({ ...data, label: event.target.value }), `name ${node.id}`)
+					: rename(node, "")
+			}
+		/>
 	);
 }
 
@@ -82,14 +103,15 @@ export function OnError({ node }: { node: Node }) {
 	);
 }
 
-/** JsonField is a value as JSON. What cannot be read yet is kept beside the draft until it
- * can. */
+/** JsonField is a value as JSON. What cannot be read yet, or is refused, is kept beside the
+ * draft until it can be taken. */
 export function JsonField({
 	label,
 	value,
 	onChange,
 	path,
 	step,
+	refusal,
 }: {
 	label: string;
 	value: unknown;
@@ -97,22 +119,66 @@ export function JsonField({
 	/** Where the value stands in the workflow, or in a step. */
 	path: string;
 	step?: string;
+	/** Says why another value cannot be taken; otherwise takes it by calling take. */
+	refusal?: (value: unknown, take: () => void) => Promise<string | undefined>;
 }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const workflow = useEditor((s) => s.id);
-	const { text, wrong, write, settle } = useJSON(value, onChange, path, unreadOf(workflow, step));
+	const keep = unreadOf(workflow, step);
+	const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
+	const [first] = useState(() => keep.read(path, shown));
+	const { typed, type, settle } = useTyped(shown, first);
+	const [refused, setRefused] = useState<{ text: string; why: string }>();
+	const last = useRef("");
+	const unreadable = typed === undefined ? undefined : whyUnread(typed);
+	const write = (text: string) => {
+		last.current = text;
+		type(text);
+		keep.write(path, shown, text);
+		if (whyUnread(text) !== undefined) return;
+		const read = text.trim() === "" ? undefined : JSON.parse(text);
+		const take = () => {
+			if (last.current !== text || editor().id !== workflow) return; // it was written on, or left
+			keep.write(path, shown, undefined);
+			type(text);
+			onChange(read);
+		};
+		if (!refusal) return take();
+		void refusal(read, take).then((why) => setRefused(why === undefined ? undefined : { text, why }));
+	};
+	// What was refused before a reload is asked about again.
+	// biome-ignore lint/correctness/useExhaustiveDependencies: once
+	useEffect(() => {
+		if (refusal && first !== undefined && !readOnly) write(first);
+	}, []);
 	return (
-		<Field label={label} error={wrong && t("Not saved: this is not JSON yet ({why}).", { why: wrong })}>
+		<Field
+			label={label}
+			error={
+				unreadable !== undefined
+					? t("Not saved: this is not JSON yet ({why}).", { why: unreadable })
+					: refused && refused.text === typed && t("Not saved: {why}", { why: refused.why })
+			}
+		>
 			<TextArea
 				rows={3}
 				readOnly={readOnly}
-				value={text}
+				value={typed ?? shown}
 				onChange={(event) => write(event.target.value)}
-				onBlur={settle}
+				onBlur={() => keep.read(path, shown) === undefined && settle()}
 				className="font-mono text-[12.5px]"
 			/>
 		</Field>
 	);
+}
+
+/** whyUnread says why a text is no JSON. An empty one stands for no value. */
+function whyUnread(text: string): string | undefined {
+	try {
+		if (text.trim() !== "") JSON.parse(text);
+	} catch (error) {
+		return whyNoJSON(error);
+	}
 }
 
 /** WholeField is a whole number, or nothing. A text that is none is marked and stays out of the
@@ -132,25 +198,24 @@ export function WholeField({
 	onChange: (value: number | undefined) => void;
 }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
-	// What is being written, until the value is another one.
-	const [written, write] = useState<{ text: string; value: unknown; wrong: boolean }>();
-	const current = written && written.value === value ? written : undefined;
+	const shown = String(value ?? "");
+	const { typed, type, settle } = useTyped(shown);
+	const isWrong = (n: unknown) => n !== undefined && !Number.isSafeInteger(n);
+	const wrong = typed !== undefined && isWrong(readNumber(typed));
 	return (
-		<Field label={label} hint={hint} error={current?.wrong && t("Not saved: this must be a whole number.")}>
+		<Field label={label} hint={hint} error={wrong && t("Not saved: this must be a whole number.")}>
 			<Input
 				{...data}
 				inputMode="numeric"
 				readOnly={readOnly}
 				placeholder={placeholder}
-				value={current?.text ?? String(value ?? "")}
+				value={typed ?? shown}
 				onChange={(event) => {
-					const text = event.target.value;
-					const read = readNumber(text);
-					const wrong = read !== undefined && !Number.isSafeInteger(read);
-					write({ text, value: wrong ? value : read, wrong });
-					if (!wrong) onChange(read as number | undefined);
+					const read = readNumber(event.target.value);
+					type(event.target.value);
+					if (!isWrong(read)) onChange(read as number | undefined);
 				}}
-				onBlur={() => !current?.wrong && write(undefined)}
+				onBlur={() => !wrong && settle()}
 			/>
 		</Field>
 	);
@@ -165,8 +230,8 @@ export function Wrong({ problems }: { problems: Problem[] }) {
 				<li key={i} className="flex gap-2">
 					<AlertTriangle aria-hidden className="mt-0.5 size-3 shrink-0" />
 					<span>
-						{p.reason}
-						{p.line ? t("{title} ({name})", { title: "", name: `${p.line}:${p.column}` }) : ""}
+						{reasonOf(p)}
+						{p.line ? t("{title} ({name})", { title: "", name: [p.line, p.column].filter(Boolean).join(":") }) : ""}
 					</span>
 				</li>
 			))}

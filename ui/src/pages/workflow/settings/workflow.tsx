@@ -1,11 +1,12 @@
 import { useEffect, useState } from "react";
 import { t } from "@/lang";
 import { aroundWord, workflowTypes } from "@/lang/terms";
-import { ClientNames, useClients } from "@/pages/workflows/around";
+import { ClientNames, meantClients, noServer, useClients } from "@/pages/workflows/around";
 import { Cap, Field, Input, TextArea } from "@/ui";
 import type { Definition } from "../definition";
 import { Cel, Patterns } from "../fields";
 import { edit, useEditor } from "../store";
+import { refusalOf } from "../sync";
 import { Body, Choice, JsonField, set, WholeField, Wrong } from "./parts";
 
 // Where the server reports problems of match.when.
@@ -32,14 +33,12 @@ export function WorkflowSettings() {
 			},
 			`match ${key}`,
 		);
-	// Pages show local:cursor as cursor, so that is what people write. What clients there are is
-	// asked for when the field is used.
+	const unknown = useEditor((s) => s.matches?.noServers);
+	// What clients there are is asked for when the field is used.
 	const [writing, setWriting] = useState<boolean>();
-	const clients = useClients(writing !== undefined);
+	const clients = useClients(writing !== undefined).names;
 	const written = match.clients ?? [];
-	const meant = written.map((name) =>
-		!clients.includes(name) && clients.includes(`local:${name}`) ? `local:${name}` : name,
-	);
+	const meant = meantClients(written, clients);
 	// biome-ignore lint/correctness/useExhaustiveDependencies: when the field is left, or the clients are known
 	useEffect(() => {
 		if (writing === false && meant.join() !== written.join()) putMatch("clients", meant);
@@ -76,7 +75,7 @@ export function WorkflowSettings() {
 							placeholder={named[draft.workflowType] ? t("all") : t("all, or github__*")}
 						/>
 					</Field>
-					<Field label={t("Servers")}>
+					<Field label={t("Servers")} hint={unknown && <span className="text-warn">{noServer(unknown)}</span>}>
 						<Patterns
 							value={match.servers ?? []}
 							onChange={(value) => putMatch("servers", value)}
@@ -110,13 +109,6 @@ export function WorkflowSettings() {
 							options={{ closed: t("the call is refused"), open: t("the call passes") }}
 						/>
 					</Field>
-					<Field label={t("Mode")}>
-						<Choice
-							value={draft.mode ?? "enforce"}
-							onChange={(value) => put({ mode: value === "enforce" ? undefined : value })}
-							options={{ enforce: t("it acts"), shadow: t("shadow: watches") }}
-						/>
-					</Field>
 				</div>
 				<Field label={t("Description")}>
 					<TextArea
@@ -130,6 +122,7 @@ export function WorkflowSettings() {
 					label={t("Variables (vars) as JSON")}
 					path="vars"
 					value={draft.vars}
+					refusal={(vars, take) => refusalOf("vars", vars, take)}
 					onChange={(vars) => put({ vars: vars as Record<string, unknown> | undefined }, "vars")}
 				/>
 				<div className="grid grid-cols-2 gap-3">
@@ -155,6 +148,7 @@ export function WorkflowSettings() {
 					label={t("Limits as JSON")}
 					path="limits"
 					value={draft.limits}
+					refusal={(limits, take) => refusalOf("limits", limits, take)}
 					onChange={(limits) => put({ limits: limits as Record<string, unknown> | undefined }, "limits")}
 				/>
 			</Body>

@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{et as t}from"./client-qYfxYnle.js";import{R as n}from"./basics-8rx-Li7H.js";var r=e(t(),1);function i(){let[e,t]=n(),i=(0,r.useRef)(!1);return(0,r.useEffect)(()=>(i.current=!1,()=>{i.current=!0}),[]),[e,(0,r.useCallback)((e,n)=>i.current||t(e,n),[t])]}export{i as t};

@@ -1,0 +1,73 @@
+package workflow
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"genkan/internal/gateway"
+)
+
+// Long strings are cut, and all members stay, also those behind a long one.
+func TestLongStringsAreCut(t *testing.T) {
+	t.Parallel()
+	note := func(missing int) string { return fmt.Sprintf("…[%d]", missing) }
+	long := strings.Repeat("x", 1<<20)
+	for _, c := range []struct{ text, want string }{
+		{`{"note":"short","path":"/etc"}`, `{"note":"short","path":"/etc"}`},
+		{`{"note":"` + long + `","path":"/etc/passwd"}`, `{"note":"` + long[:4096] + `…[1044480]","path":"/etc/passwd"}`},
+		{`{"` + long + `":1,"path":{"a":["/etc"]}}`, `{"` + long[:4096] + `…[1044480]":1,"path":{"a":["/etc"]}}`},
+		{`["` + strings.Repeat(`\u202e`, 10_000) + `","\"b\""]`, `["` + strings.Repeat(`\u202e`, 682) + `…[55908]","\"b\""]`},
+		{`["` + strings.Repeat(`日`, 10_000) + `",1]`, `["` + strings.Repeat(`日`, 1365) + `…[25905]",1]`},
+		{`["` + strings.Repeat(`\"`, 10_000) + `",1]`, `["` + strings.Repeat(`\"`, 2048) + `…[15904]",1]`},
+	} {
+		got, missing := shorten([]byte(c.text), note)
+		if string(got) != c.want || !json.Valid(got) || !utf8.Valid(got) {
+			t.Errorf("%.40s… became %d bytes, %.60s…", c.text, len(got), got[max(0, len(got)-60):])
+		}
+		if want := strings.Contains(c.want, "…["); (missing > 0) != want {
+			t.Errorf("%.40s…: %d bytes are missing", c.text, missing)
+		}
+	}
+	many := []byte("[")
+	for range 40 {
+		many = append(append(many, `"`+long[:5000]+`",`...), "1,"...)
+	}
+	many = append(many, "2]"...)
+	if got, missing := shorten(many, note); len(got) > longestArguments || missing < 150_000 || !json.Valid(got) || !strings.HasSuffix(string(got), "2]") {
+		t.Errorf("%d bytes, %d are missing", len(got), missing)
+	}
+}
+
+// What cannot be shown to a person is not asked, and refused also if the workflow fails
+// open. What does not fit in a client's form is left to an administrator.
+func TestWhatDoesNotFitIsNotAsked(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	d := NewDesk(DeskOptions{Redact: func(raw []byte) []byte { return []byte(strings.ReplaceAll(string(raw), "hunter2", "***")) }})
+	q := question(b, time.Minute)
+	q.Arguments = []byte("[" + strings.Repeat("1,", 200_000) + "1]")
+	if _, err := d.Ask(t.Context(), q); !isDenial(err) || !strings.Contains(err.Error(), "too many parts") || len(d.List()) > 0 {
+		t.Errorf("%v", err)
+	}
+	q.AskClient = true
+	q.Call.Peer, q.Call.Session = &formPeer{}, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
+	for arguments, want := range map[string]string{
+		`{"a":"` + strings.Repeat("x", 2000) + `"}`:        "",
+		`{"a":"` + strings.Repeat("\u202e", 400) + `"}`:    "", // its escapes do not fit
+		`{"path":"files/` + "\u2066\u202e" + `txt.seton"}`: `files/\\u2066\\u202etxt.seton`,
+		`{"path":"hunter2"}`:                               `{\"path\":\"***\"}\nParts of the arguments are hidden, because Genkan keeps them secret.`,
+	} {
+		q.Arguments = []byte(arguments)
+		a, err := d.newApproval(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(d.form(q, &a.Approval)); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: asked %s", arguments, got)
+		}
+	}
+}

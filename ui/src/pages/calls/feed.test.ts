@@ -1,0 +1,65 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import type { S } from "@/api/client";
+import { Feed } from "./feed";
+import { readFilters } from "./filters";
+
+// The answers of the API, which each test gives when it likes.
+const { answers } = vi.hoisted(() => ({ answers: [] as ((page: object) => void)[] }));
+vi.mock("@/api/client", () => ({
+	api: {
+		GET: () => new Promise((resolve) => answers.push((page) => resolve({ data: page }))),
+	},
+}));
+vi.mock("@/api/events", () => ({}));
+vi.stubGlobal("requestAnimationFrame", () => 1);
+
+const started = (n: number) => ({ id: `RUN-${n}`, startedAt: new Date(n * 1000).toISOString(), client: "cursor" });
+const ended = (n: number) => ({ ...started(n), tookMillis: 1, outcome: "ok" });
+const answer = async (page: { calls?: object[]; running?: object[]; next?: string }) => {
+	answers.shift()!({ calls: [], ...page });
+	await Promise.resolve();
+	await Promise.resolve();
+};
+const event = (name: string, data: object) => ({ id: "1", topic: "calls", name, data }) as unknown as S["Event"];
+const shown = (feed: Feed) =>
+	feed
+		.shown()
+		.calls.map(({ id, outcome }) => `${id} ${outcome ?? "runs"}`)
+		.sort();
+
+let feed: Feed;
+beforeEach(async () => {
+	vi.useFakeTimers();
+	answers.length = 0;
+	feed = new Feed(readFilters(""), () => {});
+	void feed.begin();
+	await answer({ calls: [ended(1)], running: [started(2), started(3)], next: "older" });
+});
+
+test("a call that ended while nobody listened runs no more", async () => {
+	void feed.begin();
+	feed.onEvent(event("call.started", started(4)));
+	feed.onEvent(event("call.ended", ended(3)));
+	await answer({ calls: [ended(1)], running: [started(3)] });
+	expect(shown(feed)).toEqual(["RUN-1 ok", "RUN-3 ok", "RUN-4 runs"]);
+});
+
+test("an older page that comes after the list began anew leaves no gap", async () => {
+	void feed.more();
+	void feed.begin();
+	await answer({ calls: [ended(0)] });
+	await answer({ calls: [ended(5), ended(4)], next: "older" });
+	expect(shown(feed)).toEqual(["RUN-5 ok"]); // the next one waits for what is older
+	expect(feed.shown().hasMore).toBe(true);
+});
+
+test("a long list begins anew, unless somebody reads further down", async () => {
+	feed.hold(true);
+	for (let n = 10; n < 6010; n++) feed.onEvent(event("call.ended", ended(n)));
+	expect(answers).toHaveLength(0);
+	feed.hold(false);
+	await answer({ calls: [ended(6009)] });
+	expect(shown(feed)).toEqual(["RUN-6009 ok"]);
+	for (let n = 6010; n < 12_000; n++) feed.onEvent(event("call.ended", ended(n)));
+	expect(answers).toHaveLength(1);
+});
