@@ -123,7 +123,7 @@ test("calls arrive live, run, fold and unfold", async ({ genkan, signedIn: page 
 	await page.reload();
 	await expect(sleep.getByRole("img", { name: "running" })).toBeVisible();
 	await expect(sleep).toContainText('"ms":600000');
-	const ticks = () => sleep.getByRole("cell").nth(5).textContent();
+	const ticks = () => sleep.getByRole("gridcell").nth(5).textContent();
 	const first = await ticks();
 	await expect.poll(ticks).not.toBe(first);
 	await sleep.getByRole("button", { name: "Cancel the call" }).click();
@@ -334,7 +334,7 @@ test("j, k and Enter open a call; nothing jumps for who reads further down", asy
 	await expect(page.getByRole("region", { name: "Figures" })).toContainText(
 		/^Calls a minute · Last hour1\.0\s*60 calls/,
 	);
-	const list = page.locator("[data-list]");
+	const list = page.locator("[data-rows]");
 	await list.evaluate((element) => element.scrollTo({ top: 600 }));
 	const top = () =>
 		list.evaluate((element) => {
@@ -389,7 +389,7 @@ test("calls that a call made are below it", async ({ genkan, signedIn: page }) =
 	await expect(page.getByRole("link", { name: /^\d+ servers?,( all)? up$/ })).toBeVisible();
 	await expect(rows(page).nth(1)).toContainText("echo");
 	await expect(rows(page).nth(2)).toContainText("pid");
-	await row(page, "echo").getByRole("cell").nth(4).click();
+	await row(page, "echo").getByRole("gridcell").nth(4).click();
 	await expect(page.getByText("Calls that it made")).toBeVisible();
 	await page.getByRole("link", { name: /pid/ }).click();
 	await expect(page.getByText("made it.")).toBeVisible();
@@ -426,6 +426,42 @@ test("a call that waits is allowed or denied above the list", async ({ genkan, s
 	expect(why).toContain("403");
 	expect(why).toContain("Not on a Friday");
 	await expect(page.getByText("No call waits for you.")).toBeVisible();
+});
+
+test("a call that begins to wait takes nobody's focus, and is read out", async ({ genkan, signedIn: page }) => {
+	await askBefore(genkan, "fault__echo");
+	await genkan.call("fault__pid");
+	await go(page, genkan, "calls?waiting=1");
+	await expect(page.getByText("No call waits for you.")).toBeVisible();
+	const search = page.getByPlaceholder("Text in arguments, answers and errors");
+	await search.fill("hel");
+	const denied = genkan.call("fault__echo", { text: "now" });
+	await expect(page.getByRole("region", { name: "Calls that wait for you" })).toContainText("Is that right?");
+	await expect(page.getByRole("status").filter({ hasText: "1 call waits for you" })).toHaveCount(1);
+	await expect(search).toBeFocused();
+	// Whoever follows the link decides with the next key.
+	await go(page, genkan, "tools");
+	await page.getByRole("navigation").getByRole("link", { name: "1 call waits for you" }).click();
+	await expect(page.getByRole("button", { name: "Deny" })).toBeFocused();
+	await page.keyboard.press("Enter");
+	expect(String(await denied)).toContain("403");
+});
+
+test("the row that j and k reach is read out", async ({ genkan, signedIn: page }) => {
+	await genkan.call("fault__echo", { text: "one" });
+	await genkan.call("fault__echo", { text: "two" });
+	await go(page, genkan, "calls");
+	await expect(rows(page)).toHaveCount(3);
+	const list = page.getByRole("grid", { name: "Calls" });
+	const reached = async () => {
+		const id = await list.getAttribute("aria-activedescendant");
+		return page.locator(`[id="${id}"]`).textContent();
+	};
+	await page.keyboard.press("j");
+	await expect(list).toBeFocused();
+	expect(await reached()).toContain("two");
+	await page.keyboard.press("j");
+	expect(await reached()).toContain("one");
 });
 
 test.describe("a server that is down", () => {

@@ -3,7 +3,7 @@ import type { Genkan } from "./genkan";
 
 // What the specs of calls share.
 
-export const rows = (page: Page) => page.getByRole("table", { name: "Calls" }).getByRole("row");
+export const rows = (page: Page) => page.getByRole("grid", { name: "Calls" }).getByRole("row");
 export const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
 /** open opens the call of a row by a click on its time, which filters nothing. */
 export const open = (row: Locator) => row.getByRole("time").click();

@@ -6,7 +6,7 @@ import { accessible, bin, expect, type Genkan, go, pictures, test } from "./genk
 // The knowledge base needs no servers.
 test.use({ config: "kb: {enabled: true}\n", provoked: /^404 GET .*\/v1\/items\// });
 
-const rows = (page: Page) => page.getByRole("table", { name: "Items" }).getByRole("row");
+const rows = (page: Page) => page.getByRole("grid", { name: "Items" }).getByRole("row");
 const row = (page: Page, text: string) => rows(page).filter({ hasText: text });
 const look = process.env.PICTURES;
 const shots = async (page: Page, name: string) => look && (await pictures(page, look, name));
@@ -119,7 +119,7 @@ test("long lists load on as they are scrolled", async ({ signedIn: page, genkan 
 	await go(page, genkan, "knowledge");
 	await expect(page.getByText("250 items")).toBeVisible();
 	expect(await rows(page).count()).toBeLessThan(80);
-	const list = page.locator("[data-list]");
+	const list = page.locator("[data-rows]");
 	await expect
 		.poll(async () => {
 			await list.evaluate((one) => one.scrollTo(0, one.scrollHeight));

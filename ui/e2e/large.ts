@@ -24,7 +24,7 @@ type Act = (page: Page) => Promise<string | undefined>;
 /** A page: its address, what is real in it, and what is done there. */
 type Subject = { name: string; path: string; shown: string; acts?: Record<string, Act> };
 
-const row = '[data-list] [role="row"]';
+const row = '[data-rows] [role="row"]';
 const list: Record<string, Act> = { scroll };
 const subjects = (ids: { item: string; call: string }): Subject[] => [
 	{ name: "calls", path: "calls", shown: row, acts: list },
@@ -322,7 +322,7 @@ const slowestRequest = (page: Page): Promise<string> =>
 
 /** scroll scrolls a list with the wheel, to its end or as far as it comes. */
 async function scroll(page: Page): Promise<string> {
-	const area = page.locator("[data-list]").first();
+	const area = page.locator("[data-rows]").first();
 	const box = (await area.boundingBox())!;
 	await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
 	const at = () => area.evaluate((e) => [e.scrollTop, e.scrollHeight - e.clientHeight] as const);

@@ -102,10 +102,25 @@ test("a module is written, used, changed, and deleted when nothing uses it", asy
 	await expect(page).toHaveURL(/\/modules$/);
 });
 
+test("Back asks before what was written is lost", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "modules");
+	await page.getByRole("main").getByRole("link", { name: "New hook module" }).first().click();
+	const id = page.getByLabel("Name");
+	await id.fill("mine");
+	const back = () => page.evaluate(() => history.back());
+	await back();
+	const question = page.getByRole("dialog", { name: "Leave without saving?" });
+	await question.getByRole("button", { name: "Cancel" }).click();
+	await expect(id).toHaveValue("mine");
+	await back();
+	await question.getByRole("button", { name: "Discard the changes" }).click();
+	await expect(page).toHaveURL(/\/modules$/);
+});
+
 test("what another writes meanwhile is not written over", async ({ genkan, signedIn: page }) => {
 	await genkan.rest("PUT", "/v1/hook-modules/shared", { script: "return" });
 	await go(page, genkan, "modules");
-	await page.getByRole("table").getByText("shared").click();
+	await page.getByRole("grid").getByText("shared").click();
 	await page.getByLabel("Description").fill("mine");
 	await genkan.rest("PUT", "/v1/hook-modules/shared?base=1", { script: "return", description: "theirs" });
 	await expect(page.getByText("Somebody has saved v2 since you began.")).toBeVisible();

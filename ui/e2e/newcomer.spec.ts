@@ -17,7 +17,7 @@ for (const lang of ["en", "ja"] as const) {
 			writeFileSync(file, JSON.stringify({ mcpServers: { fault: { command: join(bin, "faultserver") } } }));
 			const button = (name: string) => page.getByRole("button", { name, exact: true });
 			const dialog = page.getByRole("dialog");
-			const rows = page.getByRole("table", { name: t("Calls") }).getByRole("row");
+			const rows = page.getByRole("grid", { name: t("Calls") }).getByRole("row");
 
 			await page.goto(await genkan.link());
 			await expect(page.getByRole("heading", { name: t("Welcome in.") })).toBeVisible();
@@ -70,7 +70,7 @@ for (const lang of ["en", "ja"] as const) {
 
 			// The call of before goes through it.
 			await page.getByRole("link", { name: t("Calls"), exact: true }).click();
-			await rows.nth(1).getByRole("cell").nth(4).click();
+			await rows.nth(1).getByRole("gridcell").nth(4).click();
 			await expect(page.getByText(t("Where the time went"))).toBeVisible();
 			await translated(page, lang);
 			await expect(button(t("Run again"))).toBeEnabled();
@@ -95,7 +95,7 @@ for (const lang of ["en", "ja"] as const) {
 			expect(answer).not.toContain("haruto@example.jp");
 			await page.getByRole("link", { name: t("Calls"), exact: true }).click();
 			await expect(rows.nth(1).getByRole("img", { name: t("A workflow changed it") })).toBeVisible();
-			await rows.nth(1).getByRole("cell").nth(4).click();
+			await rows.nth(1).getByRole("gridcell").nth(4).click();
 			await expect(page.getByText("Mail [redacted:mail].")).toBeVisible();
 			await page.getByRole("tab", { name: t("Changes per node") }).click();
 			await expect(page.getByText("Mail [redacted:mail].")).toBeVisible();

@@ -469,6 +469,62 @@ test("whoever leaves while a workflow is being enabled is not led back", async (
 	await expect(page).toHaveURL(/\/calls$/);
 });
 
+test("late answers do not reach the workflow that was opened meanwhile", async ({ signedIn: page, genkan }) => {
+	await put(genkan, hooked("late-one", replacing("a", "b")));
+	await put(genkan, hooked("late-two", replacing("c", "d")));
+	/** late holds the answer to a request back until the other workflow is open. */
+	const late = async (address: string, ask: () => Promise<void>) => {
+		let answer = () => {};
+		const left = new Promise<void>((resolve) => {
+			answer = resolve;
+		});
+		await page.route(address, async (route) => {
+			const response = await route.fetch();
+			await left;
+			await route.fulfill({ response });
+		});
+		const answered = page.waitForResponse(address);
+		await ask();
+		await page
+			.getByRole("navigation")
+			.getByRole("link", { name: /^Workflows/ })
+			.click();
+		await page.getByRole("grid").getByText("late-two", { exact: true }).click();
+		await expect(page.getByRole("heading", { level: 1, name: "late-two" })).toBeVisible();
+		answer();
+		await (await answered).finished();
+		await page.unroute(address);
+	};
+	await go(page, genkan, "workflows/late-one?panel=enable");
+	await late("**/v1/workflows/late-one/enable", () =>
+		page.getByRole("button", { name: "Enable", exact: true }).click(),
+	);
+	await expect(page.getByRole("button", { name: "Stop", exact: true })).toBeDisabled();
+
+	await go(page, genkan, "workflows/late-one");
+	await expect(page.getByRole("heading", { level: 1, name: "late-one" })).toBeVisible();
+	const file = { ...hooked("file", replacing("x", "y")), name: "From a file" };
+	await late("**/v1/workflows/validate", () =>
+		page
+			.locator("input[type=file]")
+			.setInputFiles({ name: "file.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(file)) }),
+	);
+	await node(page, "hook").click();
+	await expect(page.getByRole("heading", { level: 1, name: "late-two" })).toBeVisible();
+	expect(JSON.stringify(await genkan.rest("GET", "/v1/workflows/late-two"))).not.toContain("From a file");
+});
+
+test("a time limit is taken as it is written, or marked", async ({ signedIn: page, genkan }) => {
+	await put(genkan, hooked("limited", replacing("a", "b")));
+	await go(page, genkan, "workflows/limited");
+	await node(page, "call").click();
+	const limit = page.getByLabel("Time limit in ms");
+	await limit.fill("1.5");
+	await expect(page.getByText("Not saved: this must be a whole number.")).toBeVisible();
+	await limit.fill("-20");
+	await expect(page.getByText(/timeoutMs.*is negative/).first()).toBeVisible();
+});
+
 test("runs around real calls are painted on the drawing, and a change of the draft replays them", async ({
 	signedIn: page,
 	genkan,

@@ -43,7 +43,7 @@ test("below a prefix that Genkan does not know, pages, links, assets and events 
 	await page.getByLabel("Or sign in with a token").fill(genkan.token());
 	await page.getByRole("button", { name: "Sign in" }).click();
 	await expect(page).toHaveURL(`${address}ui/calls`);
-	const rows = page.getByRole("table", { name: "Calls" }).getByRole("row");
+	const rows = page.getByRole("grid", { name: "Calls" }).getByRole("row");
 	await expect(rows).toHaveCount(2);
 
 	// The stream of events.
@@ -69,7 +69,7 @@ test("below a prefix that Genkan does not know, pages, links, assets and events 
 	}
 
 	// Deep links, with a folder and with what must be escaped.
-	await rows.nth(1).getByRole("cell").nth(4).click();
+	await rows.nth(1).getByRole("gridcell").nth(4).click();
 	await expect(page.getByText("Where the time went")).toBeVisible();
 	await page.reload();
 	await expect(page.getByText("Where the time went")).toBeVisible();

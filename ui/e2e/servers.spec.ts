@@ -93,6 +93,34 @@ test("what was written about a server is discarded only by who says so", async (
 	await expect(dialog).toHaveCount(0);
 });
 
+test("what was written about a server is not lost by going elsewhere", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "calls");
+	await page.getByRole("link", { name: "Servers" }).click();
+	const add = page.getByRole("button", { name: "Add a server" });
+	const back = () => page.evaluate(() => history.back());
+	await add.click();
+	const name = page.getByRole("dialog").getByLabel("Name");
+	await name.fill("mine");
+	const question = page.getByRole("dialog", { name: "Leave without saving?" });
+	await page.keyboard.press("Control+k");
+	await page.getByRole("dialog", { name: "Go to" }).getByRole("combobox").fill("charts");
+	await page.keyboard.press("Enter");
+	await question.getByRole("button", { name: "Cancel" }).click();
+	await back();
+	await question.getByRole("button", { name: "Cancel" }).click();
+	await expect(name).toHaveValue("mine");
+	await back();
+	await question.getByRole("button", { name: "Discard the changes" }).click();
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await expect(page).toHaveURL(/\/calls$/);
+
+	// A dialog that is closed gives the focus back.
+	await page.getByRole("link", { name: "Servers" }).click();
+	await add.press("Enter");
+	await page.keyboard.press("Escape");
+	await expect(add).toBeFocused();
+});
+
 test("a server of genkan.yaml is switched off, changed and removed like any other", async ({
 	signedIn: page,
 	genkan,

@@ -301,7 +301,7 @@ test("learned searches are shown and forgotten", async ({ genkan, signedIn: page
 	await genkan.rest("POST", "/v1/tools/search", { query: "add two numbers sum" });
 	await genkan.call("everything__get-sum", { a: 1, b: 2 });
 	await go(page, genkan, "settings/learned");
-	const list = page.getByRole("table", { name: "Learned searches" });
+	const list = page.getByRole("grid", { name: "Learned searches" });
 	await expect(list).toContainText("everything__get-sum");
 	await expect(list.getByRole("columnheader", { name: "Words, without endings" })).toBeVisible();
 	await expect(page.getByText("“creat” stands for create, creates and created.")).toBeVisible();

@@ -17,7 +17,7 @@ test("two tabs share one stream of events, see each other's changes, and outlive
 	await go(first, genkan, "calls"); // leads, with a stream that is counted
 	const second = await context.newPage();
 	await go(second, genkan, "calls");
-	const rows = (page: Page) => page.getByRole("table", { name: "Calls" }).getByRole("row");
+	const rows = (page: Page) => page.getByRole("grid", { name: "Calls" }).getByRole("row");
 	const live = (page: Page) => expect(page.getByRole("main").getByText("Live", { exact: true })).toBeVisible();
 
 	// Calls.
@@ -85,7 +85,7 @@ test("a tab whose session has ended leaves the stream to the others, and comes b
 	await second.keyboard.press("Enter");
 	await live(second);
 	await genkan.call("fault__echo", { text: "live" });
-	await expect(second.getByRole("table", { name: "Calls" }).getByRole("row")).toHaveCount(3);
+	await expect(second.getByRole("grid", { name: "Calls" }).getByRole("row")).toHaveCount(3);
 	await live(first); // it is told that somebody has signed in
 });
 

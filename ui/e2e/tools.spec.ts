@@ -13,7 +13,7 @@ test("a search finds tools by what they do, and says why", async ({ signedIn: pa
 	const titles = await page.getByRole("columnheader").allTextContents();
 	const why = page
 		.getByRole("row", { name: /get-sum/ })
-		.getByRole("cell")
+		.getByRole("gridcell")
 		.nth(titles.indexOf("Why"));
 	await expect(why).toHaveText(/\btwo\b/);
 	await expect(why).toHaveText(/\bnumbers?\b/);
@@ -106,7 +106,7 @@ test("what is said about a tool is found at once", async ({ signedIn: page, genk
 	// Its category and its tags filter the list and searches.
 	await genkan.rest("PATCH", "/v1/tools/fault__echo", { category: "voices", tags: ["sea"] });
 	await go(page, genkan, "tools");
-	const rows = page.getByRole("table", { name: "Tools" }).getByRole("row");
+	const rows = page.getByRole("grid", { name: "Tools" }).getByRole("row");
 	await expect(rows.getByRole("button", { name: "sea" }).first()).toHaveAttribute("tabindex", "-1");
 	await rows.getByRole("button", { name: "sea" }).first().click();
 	await expect(page).toHaveURL(/tools\?tag=sea$/);
@@ -446,8 +446,8 @@ test("how far a call is, is told in the list, and to its caller on the page of i
 	const list = await page.context().newPage();
 	await go(list, genkan, "calls");
 	const call = list.getByRole("row").filter({ has: list.getByRole("button", { name: "ci", exact: true }) });
-	await expect(call.getByRole("cell").nth(4)).toContainText(/^\d+ of 5,000/);
-	await expect(call.getByRole("cell").nth(5)).toHaveText(/^[\d.]+ (ms|s)$/);
+	await expect(call.getByRole("gridcell").nth(4)).toContainText(/^\d+ of 5,000/);
+	await expect(call.getByRole("gridcell").nth(5)).toHaveText(/^[\d.]+ (ms|s)$/);
 	await expect(waiting).toHaveText(/^\d+ s$/);
 	await call.getByRole("button", { name: "Cancel the call" }).click();
 	await theirs;
@@ -462,7 +462,7 @@ test("how far a call is, is told in the list, and to its caller on the page of i
 test("a run teaches searches only if the tool was opened from their results", async ({ signedIn: page, genkan }) => {
 	const learned = async () =>
 		(await genkan.rest<{ lessons: { tool: string; terms: string[] }[] }>("GET", "/v1/search/learned?all=true")).lessons;
-	const list = page.getByRole("table", { name: "Tools" });
+	const list = page.getByRole("grid", { name: "Tools" });
 	const run = async () => {
 		await page.getByRole("button", { name: "Run" }).click();
 		await expect(page.getByRole("button", { name: "Rendered" })).toBeVisible();

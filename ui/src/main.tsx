@@ -39,11 +39,19 @@ async function start(): Promise<void> {
 		}
 		return ended;
 	};
+	forgetOthers(session.client);
 	localStorage.setItem(signedInKey, String(Date.now()));
 	startEvents();
 	await page;
 	root.render(<App session={session} />);
 	fetchPages();
+}
+
+/** forgetOthers forgets what another client has typed into forms of this tab. */
+function forgetOthers(client: string): void {
+	const key = "genkan.client";
+	if (sessionStorage.getItem(key) !== client) sessionStorage.clear();
+	sessionStorage.setItem(key, client);
 }
 
 // Other tabs are told by this key that somebody has signed in.

@@ -82,6 +82,12 @@ export function refresh(...routes: (keyof paths)[]): void {
 	for (const route of routes) void queries.invalidateQueries({ queryKey: ["get", route] });
 }
 
+/** refreshOften is refresh for what changes all the time: a request under way goes on, because
+ * one that takes longer than the time between two changes would never end. */
+export function refreshOften(...routes: (keyof paths)[]): void {
+	for (const route of routes) void queries.invalidateQueries({ queryKey: ["get", route] }, { cancelRefetch: false });
+}
+
 /** drawn are the workflows that people have made: not those that carry out limits of tokens. */
 export const drawn = (data: S["WorkflowList"] | undefined): S["Workflow"][] =>
 	data?.workflows.filter((workflow) => !workflow.limitOf) ?? [];

@@ -1,8 +1,19 @@
 import { useCallback, useEffect, useRef } from "react";
-import { useLocation, useSearchParams } from "wouter";
+import { useLocation, useParams, useSearchParams } from "wouter";
 
 type Set_ = ReturnType<typeof useSearchParams>[1];
 type Go = ReturnType<typeof useLocation>[1];
+
+/** usePart is a part of the address, such as the name of a tool. The router has decoded all
+ * but signs that mean something in an address: a % may be one of the name itself. */
+export function usePart(name: string): string {
+	const part = useParams<Record<string, string | undefined>>()[name] ?? "";
+	try {
+		return decodeURIComponent(part);
+	} catch {
+		return part;
+	}
+}
 
 /** useLeft tells whether the page was left. */
 function useLeft() {

@@ -37,7 +37,8 @@ import {
 	Problem,
 	Prose,
 } from "../ui";
-import { beforeLeaving, Leaving } from "../ui/leave";
+import { Leaving } from "../ui/leave";
+import { beforeLeaving } from "../ui/unsaved";
 import { useKeys } from "./keys";
 import { Mark } from "./mark";
 import { places, usePlaces, useServerTone } from "./nav";
@@ -54,7 +55,7 @@ export function App({ session }: { session: Session }) {
 			<QueryClientProvider client={queries}>
 				<Router
 					base={base.pathname.replace(/\/$/, "")}
-					aroundNav={(go, to, options) => beforeLeaving(() => go(to, options), location.pathname, to)}
+					aroundNav={(go, to, options) => beforeLeaving(() => go(to, options), to)}
 				>
 					<Frame />
 					<Leaving />
@@ -127,6 +128,7 @@ function Frame() {
 				)}
 			>
 				<Offline />
+				<ToldWaiting />
 				{path !== "/workflows" && <AllOff />}
 				{path !== "/calls" && <Waits />}
 				<Waiting value={approvals.data?.approvals.length ?? 0}>
@@ -275,6 +277,16 @@ function Foot({ onKeys }: { onKeys: () => void }) {
 				]}
 			/>
 		</div>
+	);
+}
+
+/** ToldWaiting tells those who listen that calls wait for a person: they expire by themselves. */
+function ToldWaiting() {
+	const waiting = useApprovals().data?.approvals.length ?? 0;
+	return (
+		<p role="status" className="sr-only">
+			{waiting > 0 && tn(waiting, "{n} call waits for you", "{n} calls wait for you")}
+		</p>
 	);
 }
 

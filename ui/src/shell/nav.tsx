@@ -1,6 +1,6 @@
 import { BookOpen, Gauge, ListTree, type LucideIcon, Plug, Server, Settings, Users, Workflow } from "lucide-react";
 import { query } from "../api/client";
-import { list, t } from "../lang";
+import { list, t, tn } from "../lang";
 import type { Tone } from "../ui";
 import { useSession } from "./session";
 
@@ -65,8 +65,13 @@ export function useServerTone(): { tone: Tone; title: string } | undefined {
 	if (!data) return undefined;
 	const down = data.servers.filter((server) => server.state === "down" || server.state === "not responding");
 	const signIn = data.servers.filter((server) => server.signIn === "needed");
-	if (signIn.length > 0) return { tone: "warn", title: t("{names} needs sign-in", { names: names(signIn) }) };
-	if (down.length > 0) return { tone: "bad", title: t("{names} is down", { names: names(down) }) };
+	if (signIn.length > 0)
+		return {
+			tone: "warn",
+			title: tn(signIn.length, "{names} needs sign-in", "{names} need sign-in", { names: names(signIn) }),
+		};
+	if (down.length > 0)
+		return { tone: "bad", title: tn(down.length, "{names} is down", "{names} are down", { names: names(down) }) };
 	return undefined;
 }
 

@@ -374,33 +374,28 @@ export function Input({
 	);
 }
 
-/** NumberInput is a number. A text that is none is given as it is, and the server says so;
- * where the number is whole, only digits count. What somebody types stays as it is written
- * meanwhile, because an input method would lose its place. */
+/** NumberInput is a number. A text that is none is given as it is, and the server says so.
+ * What somebody types stays as it is written meanwhile, because an input method would lose
+ * its place. */
 export function NumberInput({
 	value,
 	onChange,
-	whole,
 	...rest
 }: Omit<ComponentProps<typeof Input>, "value" | "onChange"> & {
 	value: unknown;
 	onChange: (value: number | string | undefined) => void;
-	whole?: boolean;
 }) {
 	const [text, setText] = useState<string | null>(null);
-	const read = (typed: string) => readNumber(whole ? typed.normalize("NFKC").replace(/\D/g, "") : typed);
 	const shown = value === undefined || value === null ? "" : String(value);
 	return (
 		<Input
-			inputMode={whole ? "numeric" : "decimal"}
+			inputMode="decimal"
 			{...rest}
-			value={text !== null && read(text) === (value ?? undefined) ? text : shown}
+			value={text !== null && readNumber(text) === (value ?? undefined) ? text : shown}
 			onChange={(event) => {
-				const typed = event.target.value;
-				setText(whole && !(event.nativeEvent as InputEvent).isComposing ? null : typed);
-				onChange(read(typed));
+				setText(event.target.value);
+				onChange(readNumber(event.target.value));
 			}}
-			onCompositionEnd={() => whole && setText(null)}
 			onBlur={() => setText(null)}
 		/>
 	);

@@ -7,6 +7,7 @@ import {
 	type RefObject,
 	useCallback,
 	useEffect,
+	useId,
 	useLayoutEffect,
 	useRef,
 	useState,
@@ -34,7 +35,7 @@ const cellClass = <T,>(c: Column<T>) => cx("line px-3", c.right && "num", c.wide
  * list scrolls. */
 const Cells = memo(function Cells<T>({ columns, row }: { columns: Column<T>[]; row: T }) {
 	return columns.map((c) => (
-		<div key={c.id} role="cell" className={cellClass(c)}>
+		<div key={c.id} role="gridcell" className={cellClass(c)}>
 			{c.cell(row)}
 		</div>
 	));
@@ -127,6 +128,8 @@ export function List<T>({
 	// biome-ignore lint/correctness/useExhaustiveDependencies: rows have another height now
 	useEffect(() => virtual.measure(), [virtual, rowHeight]);
 	const items = virtual.getVirtualItems();
+	const id = useId();
+	const reached = items.find((item) => rowKey(rows[item.index]!) === selected);
 	const last = items.at(-1)?.index ?? -1;
 	useEffect(() => {
 		if (onEnd && rows.length > 0 && last >= rows.length - 10) onEnd();
@@ -166,9 +169,15 @@ export function List<T>({
 		<div className="relative overflow-hidden rounded-lg border border-line bg-surface">
 			{children}
 			<div
-				role="table"
+				role="grid"
 				aria-label={label}
 				aria-rowcount={rows.length + 1}
+				// The row that j and k have reached is read out, while the grid keeps the focus.
+				aria-activedescendant={reached ? `${id}-${reached.index}` : undefined}
+				tabIndex={0}
+				data-list
+				onKeyDown={onKeyDown}
+				className="focus-visible:-outline-offset-2"
 				style={{ "--wide": wide, "--narrow": narrowWidths } as React.CSSProperties}
 			>
 				<div role="rowgroup" style={{ paddingRight: bar }}>
@@ -183,21 +192,17 @@ export function List<T>({
 				{rows.length === 0 && (
 					<div role="rowgroup">
 						<div role="row">
-							<div role="cell">{empty}</div>
+							<div role="gridcell">{empty}</div>
 						</div>
 					</div>
 				)}
 				<div
 					ref={scroller}
 					role="rowgroup"
+					data-rows
 					hidden={rows.length === 0}
-					// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
-					tabIndex={0}
-					data-list
-					aria-label={label}
-					onKeyDown={onKeyDown}
 					onScroll={onAway && ((event) => onAway(event.currentTarget.scrollTop > 0))}
-					className="relative overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
+					className="relative overflow-y-auto overflow-x-hidden"
 					style={{ maxHeight: height, overflowAnchor: "none" }}
 				>
 					<div style={{ height: virtual.getTotalSize(), position: "relative" }}>
@@ -208,6 +213,7 @@ export function List<T>({
 								// biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
 								<div
 									key={key}
+									id={`${id}-${item.index}`}
 									role="row"
 									aria-rowindex={item.index + 2}
 									aria-selected={key === selected}

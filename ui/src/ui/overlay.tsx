@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { create } from "zustand";
 import { t } from "../lang";
 import { Button, composing, cx, messageOf } from "./basics";
+import { useUnsaved } from "./unsaved";
 
 /** useChanged tells whether what was written differs from what was there first, for Dialog's
  * unsaved. */
@@ -11,6 +12,14 @@ export function useChanged(value: unknown): boolean {
 	const now = JSON.stringify(value);
 	const [first] = useState(now);
 	return now !== first;
+}
+
+/** whereFocusReturns is what has the focus, or the button of the menu that has it. */
+function whereFocusReturns(): HTMLElement | null {
+	const at = document.activeElement;
+	const button = at?.closest("[role=menu]")?.getAttribute("aria-labelledby");
+	const back = button ? document.getElementById(button) : at;
+	return back instanceof HTMLElement ? back : null;
 }
 
 /** Dialog is a window above the page. The browser's own dialog traps the focus, closes
@@ -51,12 +60,17 @@ export function Dialog({
 	useEffect(() => {
 		const dialog = ref.current;
 		if (!dialog || dialog.open) return;
+		const before = whereFocusReturns();
 		const focused = dialog.contains(document.activeElement) && document.activeElement;
 		dialog.showModal();
 		// The browser would focus the button that closes it.
 		const first = focused || dialog.querySelector("input, textarea, select") || dialog;
 		if (first instanceof HTMLElement) first.focus();
+		return () => {
+			if (document.activeElement === document.body && before?.isConnected) before.focus();
+		};
 	}, []);
+	useUnsaved(unsaved, onClose, "dialog");
 	return (
 		<dialog
 			ref={ref}

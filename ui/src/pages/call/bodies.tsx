@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useMemo, useState } from "react";
 import type { S } from "@/api/client";
-import { bytes, list, number, t, tn } from "@/lang";
+import { bytes, list, t, tn } from "@/lang";
 import {
 	Cap,
 	Card,
@@ -146,7 +146,7 @@ export function Body({
 	// The name of the tool is not among what is shown, nor counted.
 	const args = request && whole_ && view === "shown" ? argumentsOf(body.json) : undefined;
 	const notice = request ? undefined : noticeOf(body?.json);
-	const figures = `${bytes(size)} · ${t("{n} tokens", { n: number(tokens) })}`;
+	const figures = `${bytes(size)} · ${tn(tokens, "{n} token", "{n} tokens")}`;
 	// Where no server answered, the client got the error that Genkan made.
 	const message = !request && !body && call.attempts === 0 && call.outcome !== "canceled" ? call.error : undefined;
 	return (

@@ -5,7 +5,7 @@ import { Link, useLocation, useSearch } from "wouter";
 import { api, query, type S } from "@/api/client";
 import { useEvents } from "@/api/events";
 import { parseExact } from "@/api/exact";
-import { between, clock, list, number, t, took, whole } from "@/lang";
+import { between, clock, list, number, t, tn, took, whole } from "@/lang";
 import { term } from "@/lang/terms";
 import { useGo } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
@@ -252,7 +252,8 @@ function Sentence({ call }: { call: Details }) {
 					: t("{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}."),
 		call.through && t("It came through {through}."),
 		call.parent && t("The call {parent} made it."),
-		(call.outcome === "ok" || call.tokensOut > 0) && t("The answer cost {n} tokens."),
+		(call.outcome === "ok" || call.tokensOut > 0) &&
+			tn(call.tokensOut, "The answer cost {n} token.", "The answer cost {n} tokens."),
 		call.tokensSaved && t("An outline saved {saved} tokens."),
 	].filter(Boolean) as string[];
 	return (

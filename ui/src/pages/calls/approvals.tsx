@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { useConnected } from "@/api/events";
-import { between, t } from "@/lang";
+import { between, t, tn } from "@/lang";
 import { useApprovals } from "@/shell/session";
 import { Button, Card, complain, Dot, Input, indented, JsonText, Rich, say, seen } from "@/ui";
 import { clientName, toolName, useWorkflowName } from "./words";
@@ -13,9 +13,16 @@ export function Approvals({ waiting }: { waiting: boolean }) {
 	const { data } = useApprovals({ refetchInterval: connected ? false : 3000 });
 	const ref = useRef<HTMLElement>(null);
 	const some = (data?.approvals.length ?? 0) > 0;
+	// Whoever has followed the link decides with the next key. A call that arrives later takes
+	// nobody's focus.
+	const led = useRef(false);
 	useEffect(() => {
-		if (waiting && some) ref.current?.querySelector("button")?.focus();
-	}, [waiting, some]);
+		if (!waiting) led.current = false;
+		if (!waiting || !data || led.current) return;
+		led.current = true;
+		const at = document.activeElement;
+		if (at === document.body || at?.closest("a")) ref.current?.querySelector("button")?.focus();
+	}, [waiting, data]);
 	if (!data || (!some && !waiting)) return null;
 	return (
 		<section ref={ref} aria-label={t("Calls that wait for you")} className="mb-4 flex flex-col gap-3">
@@ -114,7 +121,11 @@ function Arguments({ approval }: { approval: S["Approval"] }) {
 		<>
 			{!!shown.notShown && (
 				<p className="flex flex-wrap items-center gap-3 bg-bad-soft px-4 py-2 font-semibold text-bad">
-					{t("{n} bytes of the arguments are not shown here.", { n: shown.notShown })}
+					{tn(
+						shown.notShown,
+						"{n} byte of the arguments is not shown here.",
+						"{n} bytes of the arguments are not shown here.",
+					)}
 					<Button size="small" disabled={whole.isPending} onClick={showAll}>
 						{t("Show all of them")}
 					</Button>

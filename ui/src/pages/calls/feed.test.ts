@@ -63,3 +63,29 @@ test("a long list begins anew, unless somebody reads further down", async () => 
 	for (let n = 6010; n < 12_000; n++) feed.onEvent(event("call.ended", ended(n)));
 	expect(answers).toHaveLength(1);
 });
+
+test("one request at a time asks for the newest calls, and one more for what came meanwhile", async () => {
+	feed.onEvent(event("call.ended", ended(5)));
+	vi.advanceTimersByTime(300);
+	expect(answers).toHaveLength(1);
+	for (let n = 6; n < 20; n++) {
+		feed.onEvent(event("call.ended", ended(n)));
+		vi.advanceTimersByTime(300);
+	}
+	expect(answers).toHaveLength(1);
+	await answer({});
+	vi.advanceTimersByTime(300);
+	expect(answers).toHaveLength(1);
+	await answer({});
+	vi.advanceTimersByTime(300);
+	expect(answers).toHaveLength(0);
+});
+
+test("of a flood of calls, a reader further down keeps a bounded part, and is told of all", () => {
+	feed.hold(true);
+	for (let n = 10; n < 20_010; n++) feed.onEvent(event("call.ended", ended(n)));
+	expect(feed.shown().fresh).toBe(20_000);
+	expect((feed as unknown as { calls: Map<string, object> }).calls.size).toBeLessThan(5100);
+	feed.hold(false);
+	expect(answers).toHaveLength(1);
+});

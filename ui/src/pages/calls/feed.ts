@@ -26,9 +26,14 @@ export class Feed {
 	private ended = 0;
 	private closed = false;
 	private frame = 0;
-	private fetching: ReturnType<typeof setTimeout> | undefined;
+	private timer: ReturnType<typeof setTimeout> | undefined;
+	/** Whether the newest calls are being fetched, and whether more has happened meanwhile. */
+	private fetching = false;
+	private stale = false;
 	/** While somebody reads further down, what is newer than this is not shown. */
 	private heldAt: number | undefined;
+	/** How many of these are only counted. */
+	private counted = 0;
 	/** Whether there is a first page, and what the history says of itself. */
 	ready = false;
 	history: S["HistoryState"] | undefined;
@@ -52,7 +57,12 @@ export class Feed {
 	close(): void {
 		this.closed = true;
 		cancelAnimationFrame(this.frame);
-		clearTimeout(this.fetching);
+		clearTimeout(this.timer);
+	}
+
+	/** isFull tells whether so many calls are held back that new ones are only counted. */
+	private isFull(id: string): boolean {
+		return this.heldAt !== undefined && this.seq - this.heldAt >= mostCalls && !this.calls.has(id);
 	}
 
 	private put(call: S["ListedCall"] | S["CallStarted"]): void {
@@ -80,6 +90,7 @@ export class Feed {
 		const turn = ++this.turn;
 		const last = this.seq;
 		this.ended = 0;
+		this.counted = 0;
 		this.loading = true;
 		try {
 			const page = await this.ask(pageSize);
@@ -137,32 +148,41 @@ export class Feed {
 	onEvent(event: Event): void {
 		if (event.name === "call.started") {
 			const call = event.data as S["CallStarted"];
-			if (!mayShow(this.filters, call) || this.calls.has(call.id)) return;
+			if (!mayShow(this.filters, call) || this.calls.has(call.id) || this.isFull(call.id)) return;
 			this.put(call);
 			this.tell();
 			// The list knows the arguments. Most calls have ended by then.
-			this.fetching ??= setTimeout(() => void this.fetchNewest(), 250);
+			this.fetchSoon();
 		} else if (event.name === "call.ended") {
 			const call = event.data as S["ListedCall"];
 			if (this.calls.has(call.id) || mayShow(this.filters, call)) {
-				this.put(call);
+				if (this.isFull(call.id)) this.counted++;
+				else this.put(call);
 				this.tell();
 			}
 			// What was loaded does not count: where calls fold into few rows, much of it is needed.
 			if (++this.ended > mostCalls && this.heldAt === undefined) void this.begin();
 			// The history knows the arguments, and which calls a filter selects.
-			this.fetching ??= setTimeout(() => void this.fetchNewest(), 250);
+			this.fetchSoon();
 		} else if (event.name === "dropped" || event.name === "config.reloaded") void this.begin();
 	}
 
+	/** fetchSoon fetches the newest calls, one request at a time: a search may take seconds. */
+	private fetchSoon(): void {
+		if (this.fetching) this.stale = true;
+		else this.timer ??= setTimeout(() => void this.fetchNewest(), 250);
+	}
+
 	private async fetchNewest(): Promise<void> {
-		this.fetching = undefined; // what happens from now on may be too late for this answer
+		this.timer = undefined;
+		this.fetching = true;
+		this.stale = false; // what happens from now on may be too late for this answer
 		const turn = this.turn;
 		try {
 			const page = await this.ask(50);
 			if (this.closed || turn !== this.turn) return;
 			this.history = page.history;
-			for (const call of page.calls) this.put(call);
+			for (const call of page.calls) if (!this.isFull(call.id)) this.put(call);
 			for (const call of page.running ?? []) {
 				const known = this.calls.get(call.id);
 				if (known && known.outcome === undefined) known.arguments = call.arguments;
@@ -170,6 +190,9 @@ export class Feed {
 			this.tell();
 		} catch {
 			// The next call asks again.
+		} finally {
+			this.fetching = false;
+			if (this.stale && !this.closed) this.fetchSoon();
 		}
 	}
 
@@ -179,7 +202,7 @@ export class Feed {
 		this.heldAt = held ? this.seq : undefined;
 		if (!held) {
 			for (const call of this.calls.values()) call.alone = undefined;
-			if (this.calls.size > mostCalls) void this.begin();
+			if (this.calls.size > mostCalls || this.counted > 0) void this.begin();
 		}
 		this.tell();
 	}
@@ -187,7 +210,7 @@ export class Feed {
 	/** shown are the calls to draw, and how many newer ones there are. */
 	shown(): { calls: Call[]; fresh: number; hasMore: boolean } {
 		const calls: Call[] = [];
-		let fresh = 0;
+		let fresh = this.counted;
 		for (const call of this.calls.values()) {
 			if (this.heldAt !== undefined && call.seq > this.heldAt) fresh++;
 			// Older pages may have calls that began later than this one: it waits for them.

@@ -125,7 +125,7 @@ export default {
 	"{n} servers are here": "サーバーが {n} 個あります",
 	"Not everything is kept: {problem}": "一部の呼び出しを記録できていません：{problem}",
 	"What to do": "対処方法を見る",
-	"{names} needs sign-in.": "{names} はサインインが必要です。",
+	"{names} need sign-in.": "{names} はサインインが必要です。",
 	"{names} is down: {problem}": "{names} が停止しています：{problem}",
 	"{names} and {n} more": "{names} ほか {n} 個",
 	"{n} servers, {up} up": "サーバー {n} 個中 {up} 個が稼働中",

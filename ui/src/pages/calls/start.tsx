@@ -20,8 +20,8 @@ export function useStart(calls: Call[], ready: boolean, reopened: boolean) {
 	const first = useFirst(calls);
 	const [closed, setClosed] = useState(() => localStorage.getItem(stored) !== null);
 	const asked = { enabled: admin && (!closed || reopened) };
-	const servers = query.useQuery("get", "/v1/servers", {}, asked);
-	const connections = query.useQuery("get", "/v1/connections", {}, { ...asked, refetchInterval: 5000 });
+	const servers = query.useQuery("get", "/v1/servers", undefined, asked);
+	const connections = query.useQuery("get", "/v1/connections", undefined, { ...asked, refetchInterval: 5000 });
 	const steps = [
 		ownServers(servers.data?.servers).length > 0,
 		connections.data?.connections.some((client) => client.files.some((file) => file.connected > 0)) ||
@@ -117,7 +117,7 @@ export function Start({
 }
 
 /** useConnections looks again now and then: files change elsewhere, too. */
-const useConnections = () => query.useQuery("get", "/v1/connections", {}, { refetchInterval: 5000 });
+const useConnections = () => query.useQuery("get", "/v1/connections", undefined, { refetchInterval: 5000 });
 
 type State = "done" | "now" | "later";
 

@@ -52,7 +52,8 @@ export function Strip({ history }: { history?: S["HistoryState"] }) {
 						{sentences(
 							tn(own.length, "{n} server, {up} up.", "{n} servers, {up} up.", { up }),
 							starting > 0 && tn(starting, "{n} is starting.", "{n} are starting."),
-							needs.length > 0 && t("{names} needs sign-in.", { names: names(needs) }),
+							needs.length > 0 &&
+								tn(needs.length, "{names} needs sign-in.", "{names} need sign-in.", { names: names(needs) }),
 							...down.map((one) =>
 								ended(
 									t("{names} is down: {problem}", { names: one.name, problem: beginning(one.problem ?? one.state) }),

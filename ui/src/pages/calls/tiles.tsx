@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { query, refresh } from "@/api/client";
+import { query, refreshOften } from "@/api/client";
 import { useEvents } from "@/api/events";
 import { currentLang, rate as rateWord, short, t, tn, took } from "@/lang";
 import { Sparkline, type Tone } from "@/ui";
@@ -72,7 +72,7 @@ function useFresh(): void {
 		if (event.name !== "call.ended") return;
 		timer.current ??= setTimeout(() => {
 			timer.current = undefined;
-			refresh("/v1/calls/stats", "/v1/calls/series");
+			refreshOften("/v1/calls/stats", "/v1/calls/series");
 		}, 2000);
 	});
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef } from "react";
 import { useLocation, useSearch } from "wouter";
-import { api, queries, query, refresh, type S } from "@/api/client";
+import { api, queries, query, refreshOften, type S } from "@/api/client";
 import { useEvents } from "@/api/events";
 import { addressOf, type Filters, readFilters, sumQuery } from "../calls/filters";
 import { join } from "./join";
@@ -98,7 +98,7 @@ export function useSeries(filters: Filters, by: string) {
 	useEffect(() => () => clearTimeout(timer.current), []);
 	const newest = async () => {
 		timer.current = undefined;
-		if (by) return refresh("/v1/calls/series", "/v1/calls/stats"); // the groups may be others
+		if (by) return refreshOften("/v1/calls/series", "/v1/calls/stats"); // the groups may be others
 		const { queryKey } = query.queryOptions("get", "/v1/calls/series", asked);
 		const known = queries.getQueryData<S["CallSeries"]>(queryKey);
 		if (!known) return;
@@ -109,7 +109,7 @@ export function useSeries(filters: Filters, by: string) {
 				params: { query: { ...sumQuery(filters), since: new Date(last * 1000).toISOString(), step } },
 			});
 			queries.setQueryData<S["CallSeries"]>(queryKey, (now) => now && join(now, data!));
-			refresh("/v1/calls/stats");
+			refreshOften("/v1/calls/stats");
 		} catch {
 			// The next call asks again.
 		}

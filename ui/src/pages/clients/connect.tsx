@@ -159,7 +159,7 @@ export function AddServers({
 
 /** WhoLacks lists the connected clients of this machine that have no entry for a server. */
 export function WhoLacks({ server }: { server: string }) {
-	const connections = query.useQuery("get", "/v1/connections", {}, { retry: false });
+	const connections = query.useQuery("get", "/v1/connections", undefined, { retry: false });
 	const clients = connections.data?.connections.filter((one) => one.lacking.includes(server)) ?? [];
 	if (clients.length === 0) return null;
 	return (

@@ -5,8 +5,8 @@ import { queries, query, type S } from "@/api/client";
 import { t } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { Button, Chip, composing, Field, Input, Problem, Select, say, TextArea } from "@/ui";
-import { useUnsaved } from "@/ui/leave";
 import { useShowWrong } from "@/ui/schemaform";
+import { useUnsaved } from "@/ui/unsaved";
 import {
 	again,
 	begin,
@@ -116,7 +116,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 	const add = query.useMutation("post", "/v1/items");
 	const change = query.useMutation("patch", "/v1/items/{ref}");
 	const forget = useCallback(() => drop(id), [id]);
-	useUnsaved(isChanged(draft), forget);
+	useUnsaved(isChanged(draft), forget, "browser");
 	const listID = useId();
 	const [mended, setMended] = useState<string[]>([]); // fields that were written since the API refused them
 	if (!draft) return null;

@@ -1,12 +1,12 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Ban, BookOpen, Plus, SearchX } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { useLocation, useParams } from "wouter";
+import { useLocation } from "wouter";
 import { api, query, type S } from "@/api/client";
 import { soon, useEvents } from "@/api/events";
 import { ago, t, tn, whole } from "@/lang";
 import { statusWord } from "@/lang/terms";
-import { useAddress } from "@/shell/address";
+import { useAddress, usePart } from "@/shell/address";
 import { useHasKnowledge } from "@/shell/nav";
 import { useSearchText } from "@/shell/search";
 import { useSession } from "@/shell/session";
@@ -37,21 +37,12 @@ import { Priority, useClosed } from "./words";
 
 type Row = S["ItemSummary"] & { snippet?: string };
 
-const decoded = (text: string): string => {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return text;
-	}
-};
-
 // What the tools of the knowledge base that only read begin with.
 const reads = /(^|__)(get|search|find)_/;
 
 /** Knowledge is the knowledge base: its items, one of them, and the current state. */
 export default function Knowledge() {
-	const { ref: raw = "" } = useParams<{ ref?: string }>();
-	const ref = decoded(raw);
+	const ref = usePart("ref");
 	const [, go] = useLocation();
 	useEvents(({ name, data }) => {
 		const call = data as { server?: string; tool?: string } | undefined;

@@ -3,7 +3,7 @@ import { lazy, Suspense, useCallback } from "react";
 import { queries, query, type S } from "@/api/client";
 import { ago, t, whole } from "@/lang";
 import { Button, Card, Empty, Field, Loaded, Loading, Problem, say, TextArea } from "@/ui";
-import { useUnsaved } from "@/ui/leave";
+import { useUnsaved } from "@/ui/unsaved";
 import { again, begin, draftOf, drop, empty, isChanged, saved, useDrafts, write, wrongFields } from "./drafts";
 import { Changed, Editing } from "./edit";
 
@@ -65,7 +65,7 @@ function Edit({ state }: { state: S["State"] }) {
 	const draft = useDrafts(({ drafts }) => drafts[key]);
 	const put = query.useMutation("put", "/v1/state");
 	const forget = useCallback(() => drop(key), []);
-	useUnsaved(isChanged(draft), forget);
+	useUnsaved(isChanged(draft), forget, "browser");
 	if (!draft) return null;
 	const wrong = wrongFields(put.error);
 	const save = () => {

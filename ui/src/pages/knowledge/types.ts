@@ -4,7 +4,7 @@ import { useSession } from "@/shell/session";
 /** useKnowledge is how the knowledge base is as a whole, which administrators see. */
 export function useKnowledge() {
 	const { admin } = useSession();
-	return query.useQuery("get", "/v1/knowledge", {}, { enabled: admin }).data;
+	return query.useQuery("get", "/v1/knowledge", undefined, { enabled: admin }).data;
 }
 
 /** useTypes are the types that items have, the most used first. */

@@ -23,7 +23,7 @@ const paramsOf = ({ params }: S["HookModule"]): string =>
 /** Modules lists the scripts that several workflows share. */
 export default function Modules() {
 	const { admin } = useSession();
-	const modules = query.useQuery("get", "/v1/hook-modules", {}, { enabled: admin });
+	const modules = query.useQuery("get", "/v1/hook-modules", undefined, { enabled: admin });
 	const nameOf = useWorkflowName();
 	const [selected, select] = useState<string>();
 	const users = ({ workflows }: S["HookModule"]) =>

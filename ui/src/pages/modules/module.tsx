@@ -24,8 +24,8 @@ import {
 	say,
 	TextArea,
 } from "@/ui";
-import { useUnsaved } from "@/ui/leave";
 import { fieldErrors, isAtFields, jsonOf, useShowWrong } from "@/ui/schemaform";
+import { useUnsaved } from "@/ui/unsaved";
 import { useWorkflowName } from "../calls/words";
 import { newModule } from ".";
 

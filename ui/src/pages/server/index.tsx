@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { KeyRound, MoreHorizontal, Pencil, Play, Power, RotateCw, SearchX, Trash2 } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useLocation, useParams } from "wouter";
+import { useLocation } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
 import { allTools } from "@/api/tools";
 import { ago, both, clock, list, number, sentences, t, tn, took, whole } from "@/lang";
@@ -10,7 +10,7 @@ import { Findings } from "@/pages/servers/findings";
 import { moves, runs, stateOf } from "@/pages/servers/state";
 import { Tried, useTrial } from "@/pages/servers/try";
 import { ToolSwitch, toolsOf } from "@/pages/tools/switch";
-import { useAddress } from "@/shell/address";
+import { useAddress, usePart } from "@/shell/address";
 import { useSession } from "@/shell/session";
 import {
 	Button,
@@ -43,7 +43,7 @@ type Part = "tools" | "log" | "changes" | "definition";
 
 /** Server is one server: how it is, its tools, what it prints, what it is. */
 export default function Server() {
-	const name = decodeURIComponent(useParams<{ name: string }>().name);
+	const name = usePart("name");
 	const [, go] = useLocation();
 	const [params, setParams] = useAddress();
 	const { admin } = useSession();
@@ -264,7 +264,7 @@ function Trouble({ server }: { server: S["Server"] }) {
 
 /** WhatGoes says what removing a server takes away. */
 function WhatGoes({ server }: { server: S["Server"] }) {
-	const connections = query.useQuery("get", "/v1/connections", {}, { retry: false });
+	const connections = query.useQuery("get", "/v1/connections", undefined, { retry: false });
 	const clients = connections.data?.connections
 		.filter((one) => one.files.some((file) => file.names.includes(server.name)))
 		.map((one) => one.title);
@@ -282,8 +282,10 @@ function WhatGoes({ server }: { server: S["Server"] }) {
 			</p>
 			{clients && clients.length > 0 && (
 				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
-					{t(
+					{tn(
+						clients.length,
 						"{clients} has an entry for this server alone, which stops working. Delete the entry from the file, or undo the connection on the Clients page.",
+						"{clients} have an entry for this server alone, which stops working. Delete the entry from the files, or undo the connections on the Clients page.",
 						{ clients: both(clients) },
 					)}
 				</p>

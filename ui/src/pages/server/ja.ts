@@ -21,7 +21,7 @@ export default {
 	"It is taken out of {file}.": "{file} から取り除きます。",
 	"Its secrets stay in the vault.": "シークレットは保管庫に残ります。",
 	"It is no longer started.": "以後は起動しません。",
-	"{clients} has an entry for this server alone, which stops working. Delete the entry from the file, or undo the connection on the Clients page.":
+	"{clients} have an entry for this server alone, which stops working. Delete the entry from the files, or undo the connections on the Clients page.":
 		"{clients} の設定に、このサーバーだけを指す項目があります。その項目は使えなくなります。項目をファイルから削除するか、クライアントのページで接続を元に戻してください。",
 	"The server is off.": "サーバーはオフです",
 	"It is not started, and clients have none of its tools.": "起動していないため、クライアントからツールを使えません。",

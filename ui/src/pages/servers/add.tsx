@@ -1,5 +1,6 @@
 import { Plus, Trash2 } from "lucide-react";
 import { useEffect, useState } from "react";
+import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
 import { list, sentences, t, tn } from "@/lang";
@@ -112,7 +113,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 		else await add.mutateAsync({ body });
 		refresh("/v1/servers", "/v1/servers/{name}", "/v1/tools", "/v1/doctor", "/v1/connections");
 		say(server ? t("{name} is changed.", { name: draft.name }) : t("{name} is added.", { name: draft.name }));
-		onClose();
+		flushSync(onClose); // nothing is unsaved any more
 		if (!server && location.pathname === from) go(`/servers/${encodeURIComponent(draft.name.trim())}`);
 	};
 	const saveAll = async (servers: Pasted[]) => {

@@ -32,7 +32,7 @@ export function Findings({
 	/** Opens the form of the server that it is about. */
 	onChange?: () => void;
 }) {
-	const doctor = query.useQuery("get", "/v1/doctor", {}, { staleTime: 60_000 });
+	const doctor = query.useQuery("get", "/v1/doctor", undefined, { staleTime: 60_000 });
 	const [open, setOpen] = useState(false);
 	const worst = Object.keys(severities);
 	const found = (doctor.data?.findings ?? [])

@@ -8,7 +8,7 @@ type Values = Record<string, string>;
 
 /** ImportServers takes over the servers that clients on this machine have. */
 export function ImportServers({ onClose }: { onClose: () => void }) {
-	const plan = query.useQuery("get", "/v1/import", {}, { staleTime: 0 });
+	const plan = query.useQuery("get", "/v1/import", undefined, { staleTime: 0 });
 	const [values, setValues] = useState<Values>({});
 	const unsaved = Object.values(values).some((value) => value !== "");
 	return (

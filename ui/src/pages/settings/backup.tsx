@@ -19,7 +19,7 @@ export function Backup() {
 	const command = shellLine(useCommand());
 	const progress = useProgress("backup");
 	const making = progress !== undefined && !progress.finished;
-	const knowledge = query.useQuery("get", "/v1/knowledge", {}, { retry: false });
+	const knowledge = query.useQuery("get", "/v1/knowledge", undefined, { retry: false });
 	/** A name is for what Genkan does not name itself. */
 	const download = (path: string, name = "") => {
 		const link = document.createElement("a");

@@ -9,7 +9,7 @@ import { Section } from "./parts";
 
 /** Doctor tells everything that was found, also what is good. */
 export function Doctor() {
-	const doctor = query.useQuery("get", "/v1/doctor", {}, { staleTime: 60_000 });
+	const doctor = query.useQuery("get", "/v1/doctor", undefined, { staleTime: 60_000 });
 	const command = useCommand();
 	const wrong = doctor.data?.findings.filter((f) => f.severity === "problem" || f.severity === "warning").length ?? 0;
 	return (

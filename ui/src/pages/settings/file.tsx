@@ -15,7 +15,7 @@ let unsay = () => {};
  * for what depends on them. */
 export function useSettings(...depends: (keyof paths)[]) {
 	const { admin } = useSession();
-	const settings = query.useQuery("get", "/v1/settings", {}, { enabled: admin, staleTime: 0 });
+	const settings = query.useQuery("get", "/v1/settings", undefined, { enabled: admin, staleTime: 0 });
 	const patch = query.useMutation("patch", "/v1/settings");
 	return {
 		query: settings,
@@ -34,7 +34,7 @@ export function useSettings(...depends: (keyof paths)[]) {
 				{ body },
 				{
 					onSuccess: (data) => {
-						queries.setQueryData(["get", "/v1/settings", {}], data);
+						queries.setQueryData(["get", "/v1/settings"], data);
 						refresh("/v1/settings", ...depends);
 						done?.();
 						unsay = say(t("Saved in {file}. It holds from now on.", { file: data.file.replace(/^.*[\\/]/, "") }));

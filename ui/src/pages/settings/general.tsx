@@ -13,7 +13,7 @@ import { Facts, Section } from "./parts";
 export function General() {
 	const session = useSession();
 	const theme = useTheme();
-	const doctor = query.useQuery("get", "/v1/doctor", {}, { enabled: session.admin, staleTime: 60_000 });
+	const doctor = query.useQuery("get", "/v1/doctor", undefined, { enabled: session.admin, staleTime: 60_000 });
 	const said = (subject: string) => doctor.data?.findings.filter((f) => f.subject === subject) ?? [];
 	return (
 		<>

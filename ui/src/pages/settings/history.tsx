@@ -2,7 +2,7 @@ import { query, type S } from "@/api/client";
 import { clock, list, readNumber, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Dot, LinkButton, Loaded, Problem, Select } from "@/ui";
-import { useDraft } from "@/ui/leave";
+import { useDraft } from "@/ui/unsaved";
 import { objectOf, Setting, SettingForm, useSettings, Value } from "./file";
 import { Facts, Section } from "./parts";
 

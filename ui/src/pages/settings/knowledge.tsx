@@ -5,7 +5,7 @@ import { Bar, Facts, Section, useProgress } from "./parts";
 
 /** Knowledge is the state of the knowledge base's index, with its check and its repair. */
 export function Knowledge() {
-	const knowledge = query.useQuery("get", "/v1/knowledge", {}, { staleTime: 0, retry: false });
+	const knowledge = query.useQuery("get", "/v1/knowledge", undefined, { staleTime: 0, retry: false });
 	const check = query.useMutation("post", "/v1/knowledge/check");
 	const rebuild = query.useMutation("post", "/v1/knowledge/rebuild");
 	const progress = useProgress("kb.check", "kb.rebuild", "kb.index");

@@ -1,7 +1,7 @@
 import { query, type S } from "@/api/client";
 import { number, readNumber, t, tn } from "@/lang";
 import { LinkButton, Loaded, Select, Snippet } from "@/ui";
-import { useDraft } from "@/ui/leave";
+import { useDraft } from "@/ui/unsaved";
 import { objectOf, Setting, SettingForm, useSettings, Value } from "./file";
 import { Facts, Section } from "./parts";
 
@@ -30,7 +30,7 @@ export function Limits() {
 
 /** Budgets says from which size on an agent gets an outline instead of an answer. */
 function Budgets() {
-	const budgets = query.useQuery("get", "/v1/budgets", {}, { staleTime: 0 });
+	const budgets = query.useQuery("get", "/v1/budgets", undefined, { staleTime: 0 });
 	return (
 		<Section
 			title={t("Large answers")}

@@ -5,8 +5,8 @@ import { query, refresh } from "@/api/client";
 import { list, t } from "@/lang";
 import { useAddress } from "@/shell/address";
 import { Button, Card, Confirm, complain, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
-import { useUnsaved } from "@/ui/leave";
 import { fieldErrors, isAtFields } from "@/ui/schemaform";
+import { useUnsaved } from "@/ui/unsaved";
 import { Section } from "./parts";
 
 const changed = () => refresh("/v1/secrets", "/v1/servers", "/v1/doctor");

@@ -1,6 +1,5 @@
 import { Play, SearchX } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
-import { useParams } from "wouter";
 import { Failure, queries, query, refresh, type S } from "@/api/client";
 import { hintsOf } from "@/api/tools";
 import { t, took } from "@/lang";
@@ -8,7 +7,7 @@ import { Approval } from "@/pages/calls/approvals";
 import { useProgress } from "@/pages/calls/words";
 import { ToolSwitch } from "@/pages/tools/switch";
 import { Around } from "@/pages/workflows/around";
-import { useAddress } from "@/shell/address";
+import { useAddress, usePart } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
 import { useApprovals, useCommand, useSession } from "@/shell/session";
 import {
@@ -33,10 +32,10 @@ import {
 	TextArea,
 	Toggle,
 } from "@/ui";
-import { useDraft } from "@/ui/leave";
 import { blank, type Schema } from "@/ui/schema";
 import { fieldErrors, JSONText, notJSON, SchemaForm, useShowWrong } from "@/ui/schemaform";
 import { shellLine } from "@/ui/shell";
+import { useDraft } from "@/ui/unsaved";
 
 const Markdown = lazy(() => import("@/ui/markdown"));
 const Result = lazy(() => import("@/ui/result"));
@@ -45,7 +44,7 @@ type Part = "try" | "schema" | "about";
 
 /** Tool is one tool: what it does, a form to try it, its schema, what is said about it. */
 export default function Tool() {
-	const name = decodeURIComponent(useParams<{ name: string }>().name);
+	const name = usePart("name");
 	const tool = query.useQuery("get", "/v1/tools/{name}", { params: { path: { name } } });
 	if (tool.error instanceof Failure && tool.error.status === 404)
 		return (

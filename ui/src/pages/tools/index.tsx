@@ -167,7 +167,10 @@ export default function Tools() {
 			width: "220px",
 			wide: true,
 			cell: (tool) => (
-				<span className="flex items-center gap-2 text-muted text-xs" title={`${t("Score")} ${tool.score?.toFixed(2)}`}>
+				<span
+					className="flex items-center gap-2 text-muted text-xs"
+					title={tool.score === undefined ? undefined : `${t("Score")} ${tool.score.toFixed(2)}`}
+				>
 					{fits && tool.score !== undefined && (
 						<span aria-hidden className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-sunken">
 							<span

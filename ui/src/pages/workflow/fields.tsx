@@ -1,7 +1,7 @@
 import { Plus, X } from "lucide-react";
 import { type DragEvent, useEffect, useRef, useState } from "react";
 import { t } from "../../lang";
-import { Button, cx, Input, NumberInput } from "../../ui";
+import { Button, cx, Input } from "../../ui";
 import { useTyped } from "../../ui/typed";
 import type { Setting } from "./definition";
 import { endGroup, useEditor } from "./store";
@@ -302,28 +302,6 @@ export function Patterns({
 				onChange(split(event.target.value));
 			}}
 			className="font-mono text-[12.5px]"
-		/>
-	);
-}
-
-/** Whole is a number of milliseconds or the like; empty for the default. */
-export function Whole({
-	value,
-	onChange,
-	placeholder,
-}: {
-	value: unknown;
-	onChange: (value: number | undefined) => void;
-	placeholder: string;
-}) {
-	const readOnly = useEditor((s) => s.readOnly !== null);
-	return (
-		<NumberInput
-			whole
-			value={typeof value === "number" ? value : undefined}
-			placeholder={placeholder}
-			readOnly={readOnly}
-			onChange={(to) => onChange(to as number | undefined)} // digits are a number, or nothing
 		/>
 	);
 }

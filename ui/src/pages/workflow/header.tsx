@@ -16,7 +16,7 @@ import type { Definition } from "./definition";
 import { placed } from "./layout";
 import { panels } from "./panels";
 import { endSitting } from "./sitting";
-import { edit, editor, ifMatch, select, setEditor, useEditor } from "./store";
+import { edit, editor, ifMatch, select, setEditor, stillOpen, useEditor } from "./store";
 import { check, discard, isRefused, keepDeleted, keepMine, saidOf, save, showProblem, takeTheirs } from "./sync";
 import { dropUnread } from "./unread";
 
@@ -93,12 +93,13 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 
 /** enableVersion makes a version run, in its own mode unless said. */
 export async function enableVersion(version: number, more?: Omit<S["EnableRequest"], "version">): Promise<void> {
+	const isOpen = stillOpen();
 	const { data } = await api.POST("/v1/workflows/{id}/enable", {
 		params: { path: { id: editor().id } },
 		headers: version === editor().base ? ifMatch() : undefined, // so that nobody else's draft runs
 		body: { version, ...more },
 	});
-	setEditor({ info: data! });
+	if (isOpen()) setEditor({ info: data! });
 	refresh("/v1/workflows");
 }
 
@@ -282,6 +283,7 @@ function Files() {
 	const [asking, ask] = useState(false);
 	const take = async (file: File) => {
 		const { name } = file;
+		const isOpen = stillOpen();
 		const read = await file
 			.text()
 			.then(JSON.parse)
@@ -297,6 +299,7 @@ function Files() {
 			);
 		if (!Array.isArray(read?.nodes) || !Array.isArray(read.edges))
 			return complain(t("The file {name} is no workflow: it has no nodes and edges in JSON.", { name }));
+		if (!isOpen()) return;
 		const { draft } = editor();
 		const taken = placed({ ...draft, ...read, id: draft.id, version: draft.version, enabled: draft.enabled });
 		try {
@@ -305,6 +308,7 @@ function Files() {
 			return complain(t("{name}: {why}", { name, why: messageOf(error) }));
 		}
 		await save();
+		if (!isOpen()) return;
 		endSitting();
 		edit(() => taken);
 		select([]);

@@ -1,8 +1,7 @@
 import { ReactFlowProvider } from "@xyflow/react";
 import { SearchX } from "lucide-react";
 import { type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
-import { useParams } from "wouter";
-import { useAddress, useGo } from "@/shell/address";
+import { useAddress, useGo, usePart } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
 import { useSession } from "@/shell/session";
 import { Failure, query } from "../../api/client";
@@ -27,11 +26,11 @@ import { dropUnread } from "./unread";
  * with ?run=ID what it did when the call was made; /workflows/new
  * draws one that is not stored until it is changed. */
 export default function WorkflowPage() {
-	const { id } = useParams<{ id: string }>();
+	const id = usePart("id");
 	const { admin } = useSession();
 	const made = useNew(admin && id === "new");
 	if (!admin) return <ForAdministrators />;
-	if (id !== "new") return <Open key={decodeURIComponent(id)} id={decodeURIComponent(id)} />;
+	if (id !== "new") return <Open key={id} id={id} />;
 	if (made.error) return <Problem className="m-7" error={made.error} retry={() => location.reload()} />;
 	return made.id ? <Open key={made.id} id={made.id} isNew /> : <Loading />;
 }

@@ -23,7 +23,7 @@ import { insertInto } from "./code-insert";
 import { behindCall, casesOf, nodeOf } from "./definition";
 import { comparison, type Picked, pathType, pickInto } from "./fields";
 import { member } from "./menu";
-import { editNode, editor, replayOf, setEditor, useEditor } from "./store";
+import { editNode, editor, replayOf, setEditor, stillOpen, useEditor } from "./store";
 import {
 	canReplay,
 	changedBy,
@@ -132,7 +132,10 @@ function useChoice() {
 		);
 	const choose = async (call: string) => {
 		keepChosen(id, call);
-		setEditor({ sample: await loadCall(call), replay: null, unplayable: "" });
+		const isOpen = stillOpen();
+		const sample = await loadCall(call);
+		if (!isOpen()) return;
+		setEditor({ sample, replay: null, unplayable: "" });
 		put(call);
 		await replayNow(call);
 	};

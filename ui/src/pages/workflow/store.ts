@@ -179,8 +179,20 @@ export function select(ids: string[]): void {
 	setEditor({ selected: ids, renaming: null });
 }
 
+// How many workflows were opened.
+let opened = 0;
+
+/** stillOpen returns what tells whether the workflow that is open now still is, for whatever
+ * waits for an answer. Its id may be another by then: that of a new one is settled when it is
+ * stored. */
+export function stillOpen(): () => boolean {
+	const mine = opened;
+	return () => mine === opened && editor().id !== "";
+}
+
 /** loadNew takes a workflow that is not stored yet. */
 export function loadNew(draft: Definition): void {
+	opened++;
 	setEditor({ ...useEditor.getInitialState(), id: draft.id, draft, saved: draft });
 	history.getState().clear();
 }
@@ -203,6 +215,7 @@ export function load(details: S["WorkflowDetails"]): void {
 	const read = details.definition as unknown as Partial<Definition>;
 	const draft = placed({ ...read, nodes: read.nodes ?? [], edges: read.edges ?? [] } as Definition);
 	const other = editor().id !== details.id;
+	if (other) opened++;
 	setEditor({
 		...(other && { ...useEditor.getInitialState(), selected: [] }),
 		id: details.id,

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { api, Failure, queries, refresh, root, type S } from "../../api/client";
 import { t, tn } from "../../lang";
 import { complain, messageOf, say } from "../../ui";
-import { useUnsaved } from "../../ui/leave";
+import { useUnsaved } from "../../ui/unsaved";
 import { askClients, meantClients, noServerText } from "../workflows/around";
 import { type Definition, descendants, type Edge, isMoved, nameOf, nodeOf, replacedBy } from "./definition";
 import { endSitting, sittingOf } from "./sitting";

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { flushSync } from "react-dom";
 import { api, query, refresh, type S } from "@/api/client";
 import { between, list, sentences, t, tn } from "@/lang";
 import { aroundWord } from "@/lang/terms";
@@ -112,6 +113,7 @@ function Use({
 				),
 			),
 		);
+		flushSync(onClose); // nothing is unsaved any more
 		onMade(workflows[0]!.id);
 	};
 	return (

@@ -10,7 +10,7 @@ import { partName } from "../../calls/words";
 import { enabledText, matchText, noServer, partsOf } from "../../workflows/around";
 import type { Definition, Match } from "../definition";
 import { enableVersion } from "../header";
-import { edit, editor, type Problem, select, setEditor, useEditor } from "../store";
+import { edit, editor, type Problem, select, setEditor, stillOpen, useEditor } from "../store";
 import { check, checkNow, ofLists, saidOf, save, showProblem, toolsList } from "../sync";
 
 /** How many of the last calls a draft is tried on. */
@@ -74,7 +74,9 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 		try {
 			if ((editor().draft.mode ?? "enforce") !== mode)
 				edit((draft) => ({ ...draft, mode: mode === "shadow" ? "shadow" : undefined }));
+			const isOpen = stillOpen();
 			await save(true);
+			if (!isOpen()) return; // nobody enables what was left meanwhile
 			const { saving } = editor();
 			if (saving.state !== "saved")
 				throw saving.state === "failed" ? saving.error : new Failure(0, "", t("The draft is not saved yet."));

@@ -2,13 +2,12 @@ import { Copy, MoreHorizontal, Spline, Trash2 } from "lucide-react";
 import { t } from "@/lang";
 import { Button, Cap, Field, Menu } from "@/ui";
 import { hookOf, type Node, nameOf, nodeOf, remove } from "../definition";
-import { Whole } from "../fields";
 import { connectFrom, copyText, pasteText } from "../keys";
 import { useKindName } from "../node";
 import { edit, editNode, type Problem, select, useEditor } from "../store";
 import { Cases } from "./cases";
 import { HookSettings } from "./hook";
-import { Body, Choice, Message, NodeName, OnError, set, Wrong } from "./parts";
+import { Body, Choice, Message, NodeName, OnError, set, WholeField, Wrong } from "./parts";
 import { SampleValues, ToolFields } from "./tool";
 import { WorkflowSettings } from "./workflow";
 
@@ -113,9 +112,13 @@ function Own({ node, problems }: { node: Node; problems: Problem[] }) {
 			);
 		case "mcp-call":
 			return (
-				<Field label={t("Time limit in ms")} hint={t("Sends the call to its server, once.")}>
-					<Whole value={data.timeoutMs} onChange={(n) => put("timeoutMs", n)} placeholder={t("that of the server")} />
-				</Field>
+				<WholeField
+					label={t("Time limit in ms")}
+					hint={t("Sends the call to its server, once.")}
+					value={data.timeoutMs}
+					onChange={(n) => put("timeoutMs", n)}
+					placeholder={t("that of the server")}
+				/>
 			);
 		case "condition":
 			return <Cases node={node} wrong={problems.flatMap((p) => p.case ?? [])} />;
@@ -132,9 +135,13 @@ function Own({ node, problems }: { node: Node; problems: Problem[] }) {
 			return (
 				<>
 					<Message node={node} label={t("What the person is asked")} placeholder={t("May this call be made?")} />
-					<Field label={t("Time limit in ms")} hint={t("Nobody's answer is a no.")}>
-						<Whole value={data.timeoutMs} onChange={(n) => put("timeoutMs", n)} placeholder="300000" />
-					</Field>
+					<WholeField
+						label={t("Time limit in ms")}
+						hint={t("Nobody's answer is a no.")}
+						value={data.timeoutMs}
+						onChange={(n) => put("timeoutMs", n)}
+						placeholder="300000"
+					/>
 				</>
 			);
 		case "end":
