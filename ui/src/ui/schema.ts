@@ -1,3 +1,5 @@
+import { isExact } from "../api/exact";
+
 /** Schema is the part of JSON Schema that a form understands. What it does not
  * understand is written as JSON. */
 export type Schema = {
@@ -38,8 +40,8 @@ type Work = { left: number };
 const mostSteps = 500;
 const mostFields = 2000;
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-	typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === "object" && value !== null && !Array.isArray(value) && !isExact(value);
 const isSchema = (value: unknown): boolean => isObject(value) || typeof value === "boolean";
 const isText = (value: unknown): value is string => typeof value === "string";
 const texts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
@@ -176,15 +178,13 @@ export function fits(schema: Schema, value: unknown): boolean {
 	const type = typeOf(schema);
 	if (type === "object")
 		return (
-			typeof value === "object" &&
-			value !== null &&
-			!Array.isArray(value) &&
+			isObject(value) &&
 			(schema.required ?? []).every((name) => Object.hasOwn(value, name)) &&
 			Object.entries(schema.properties ?? {}).every(
-				([name, part]) => part?.const === undefined || (value as Record<string, unknown>)[name] === part.const,
+				([name, part]) => part?.const === undefined || value[name] === part.const,
 			)
 		);
 	if (type === "array") return Array.isArray(value);
-	if (type === "integer" || type === "number") return typeof value === "number";
+	if (type === "integer" || type === "number") return typeof value === "number" || isExact(value);
 	return type === "any" || typeof value === type;
 }

@@ -1,6 +1,7 @@
 import { Check, Plus, Trash2 } from "lucide-react";
 import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useMemo, useRef, useState } from "react";
 import { Failure } from "../api/client";
+import { isExact, numberOf, parseExact } from "../api/exact";
 import { ended, list as listed, t } from "../lang";
 import { whyNoJSON } from "../lang/terms";
 import { Button, cx, Field, Input, NumberInput, Select, Switch, TextArea, Toggle } from "./basics";
@@ -9,6 +10,7 @@ import {
 	choicesOf,
 	fits,
 	isGroup,
+	isObject,
 	memberOf,
 	mostDepth,
 	namesOf,
@@ -145,7 +147,7 @@ function Form({ schema, value, onChange }: Pick<Props, "schema" | "value" | "onC
 }
 
 function Members({ schema, value, onChange, root, depth, path }: Props) {
-	const object = (value && typeof value === "object" && !Array.isArray(value) ? value : {}) as Record<string, unknown>;
+	const object = isObject(value) ? value : {};
 	const names = namesOf(schema);
 	// What may be left out as a whole needs nothing yet.
 	const required = new Set(depth > 0 && value === undefined ? [] : schema.required);
@@ -272,7 +274,14 @@ function Value(props: Props): ReactNode {
 		case "integer":
 		case "number":
 			if (schema["x-unit"] === "ms") return <Seconds {...props} />;
-			return <NumberInput className="tabular" value={value} placeholder={placeholder(schema)} onChange={onChange} />;
+			return (
+				<NumberInput
+					className="tabular"
+					value={typeof value === "object" && value !== null ? JSON.stringify(value) : value}
+					placeholder={placeholder(schema)}
+					onChange={(to) => onChange(typeof to === "string" ? numberOf(to) : to)}
+				/>
+			);
 		case "boolean":
 			return <Switch on={value === true} onChange={onChange} />;
 		case "array":
@@ -295,7 +304,8 @@ const placeholder = (schema: Schema): string | undefined => {
 };
 
 /** Seconds is a time in milliseconds, which is written in seconds. */
-function Seconds({ value, onChange }: Props) {
+function Seconds({ value: ms, onChange }: Props) {
+	const value = isExact(ms) ? Number(JSON.stringify(ms)) : ms;
 	return (
 		<div className="flex items-center gap-2">
 			<NumberInput
@@ -562,12 +572,13 @@ function Others({
 	);
 }
 
-/** jsonOf reads a text that may be empty, or says why it is no JSON. */
-export function jsonOf(text: string): { value?: unknown; wrong?: string } {
+/** jsonOf reads a text that may be empty, or says why it is no JSON: wrong is the sentence. */
+export function jsonOf(text: string): { value?: unknown; why?: string; wrong?: string } {
 	try {
-		return { value: parsed(text) };
+		return text.trim() === "" ? {} : { value: parseExact(text) };
 	} catch (error) {
-		return { wrong: t("This is not JSON yet: {why}", { why: whyNoJSON(error) }) };
+		const why = whyNoJSON(error);
+		return { why, wrong: t("This is not JSON yet: {why}", { why }) };
 	}
 }
 
@@ -585,48 +596,30 @@ export type Kept = {
 
 const KeptTexts = createContext<Kept | undefined>(undefined);
 
-const parsed = (text: string): unknown => (text.trim() === "" ? undefined : JSON.parse(text));
-
-/** useJSON is the text of a value that is written as JSON. wrong says why it cannot be read
- * yet: the value is an earlier one then. */
-export function useJSON(value: unknown, onChange: (value: unknown) => void, path = "", keep?: Kept) {
-	const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
-	const [first] = useState(() => keep?.read(path, shown));
-	const { typed, type, settle } = useTyped(shown, first);
-	const wrong = useMemo(() => {
-		try {
-			parsed(typed ?? "");
-		} catch (error) {
-			return whyNoJSON(error);
-		}
-	}, [typed]);
-	const write = (raw: string) => {
-		type(raw);
-		let to: unknown;
-		try {
-			to = parsed(raw);
-		} catch {
-			return keep?.write(path, shown, raw);
-		}
-		keep?.write(path, shown, undefined);
-		onChange(to);
-	};
-	return { text: typed ?? shown, wrong, write, settle: () => !wrong && settle() };
-}
-
-/** JSONText is a value that is written as JSON. */
+/** JSONText is a value that is written as JSON. The value is an earlier one while the text cannot
+ * be read. */
 export function JSONText({
 	value,
 	onChange,
 	rows = 4,
-	path,
+	path = "",
 }: {
 	value: unknown;
 	onChange: (value: unknown) => void;
 	rows?: number;
 	path?: string;
 }) {
-	const { text, wrong, write } = useJSON(value, onChange, path, use(KeptTexts));
+	const keep = use(KeptTexts);
+	const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
+	const [first] = useState(() => keep?.read(path, shown));
+	const { typed, type } = useTyped(shown, first);
+	const wrong = useMemo(() => jsonOf(typed ?? "").wrong, [typed]);
+	const write = (text: string) => {
+		type(text);
+		const read = jsonOf(text);
+		keep?.write(path, shown, read.wrong && text);
+		if (!read.wrong) onChange(read.value);
+	};
 	return (
 		<>
 			<TextArea
@@ -634,12 +627,12 @@ export function JSONText({
 				rows={rows}
 				spellCheck={false}
 				placeholder="{ }"
-				value={text}
+				value={typed ?? shown}
 				aria-invalid={wrong ? true : undefined}
 				data-not-json={wrong ? true : undefined}
 				onChange={(event) => write(event.target.value)}
 			/>
-			{wrong && <div className="text-bad text-xs">{t("This is not JSON yet: {why}", { why: wrong })}</div>}
+			{wrong && <div className="text-bad text-xs">{wrong}</div>}
 		</>
 	);
 }
