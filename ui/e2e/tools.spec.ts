@@ -502,6 +502,37 @@ test.describe("a tool of a Python server", () => {
 		await expect(id).toHaveValue("9007199254740995");
 		expect(await run(page)).toContain('"id":9007199254740995');
 	});
+
+	test("what may be null is empty and not sent, and a choice of allOf is one", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "tools/py__paint");
+		await expect(page.getByLabel(/^note/)).toHaveValue("");
+		await page.getByLabel(/^Color/).selectOption("blue");
+		expect(JSON.parse(await run(page)).parameters).toEqual({ color: "blue" });
+		await page.getByRole("tab", { name: "JSON" }).click();
+		await page.getByRole("textbox", { name: "Arguments" }).fill('{"note": null}');
+		await page.getByRole("tab", { name: "Form" }).click();
+		await expect(page.getByLabel(/^note/)).toHaveValue("");
+	});
+
+	test("arguments that have one of several forms are filled in", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "tools/py__either");
+		await page.getByLabel("Which form").selectOption("By number");
+		await page.getByLabel(/^n /).fill("7");
+		await accessible(page);
+		expect(JSON.parse(await run(page)).parameters).toEqual({ n: 7 });
+	});
+
+	test("an item keeps its form when one before it is removed", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "tools/py__say");
+		await page.getByRole("tab", { name: "JSON" }).click();
+		await page.getByRole("textbox", { name: "Arguments" }).fill('{"parts": ["one", {"a": "two"}]}');
+		await page.getByRole("tab", { name: "Form" }).click();
+		await page.getByRole("button", { name: "Remove item 1" }).click();
+		const form = page.getByLabel("Which form");
+		await expect(form).toHaveCount(1);
+		await expect(form.locator("option:checked")).toHaveText("Thing");
+		await expect(page.getByLabel("a", { exact: true })).toHaveValue("two");
+	});
 });
 
 test("how far a call is, is told in the list, and to its caller on the page of its tool", async ({

@@ -141,10 +141,15 @@ function Form({ schema, value, onChange }: Pick<Props, "schema" | "value" | "onC
 			</div>
 		);
 	const known = resolve(schema, schema);
-	if (namesOf(known).length === 0 && !known.oneOf && !known.anyOf && !known.additionalProperties)
-		return <p className="text-muted">{t("It takes no arguments.")}</p>;
-	return <Members schema={known} value={value} onChange={onChange} root={schema} depth={0} path="" />;
+	const props = { schema: known, value, onChange, root: schema, depth: 0, path: "" };
+	if (hasMembers(known)) return <Members {...props} />;
+	if (known.oneOf || known.anyOf || known.additionalProperties) return <Value {...props} />;
+	return <p className="text-muted">{t("It takes no arguments.")}</p>;
 }
+
+/** hasMembers tells whether Members has something to show. */
+const hasMembers = (schema: Schema): boolean =>
+	namesOf(schema).length > 0 || typeof schema.additionalProperties === "object";
 
 function Members({ schema, value, onChange, root, depth, path }: Props) {
 	const object = isObject(value) ? value : {};
@@ -290,8 +295,7 @@ function Value(props: Props): ReactNode {
 			if (typeof schema.items === "object") return <Items {...props} items={resolve(schema.items, root)} />;
 			return <JSONText value={value} onChange={onChange} path={props.path} />;
 		case "object":
-			if (depth < mostDepth && (schema.properties || typeof schema.additionalProperties === "object"))
-				return <Members {...props} depth={depth + 1} />;
+			if (depth < mostDepth && hasMembers(schema)) return <Members {...props} depth={depth + 1} />;
 			return <JSONText value={value} onChange={onChange} path={props.path} />;
 		default:
 			return <JSONText value={value} onChange={onChange} path={props.path} />;
@@ -324,7 +328,7 @@ const shortText = 200;
 function Text({ schema, value, onChange }: Props) {
 	const id = useId();
 	const known = schema["x-known"];
-	const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+	const text = typeof value === "string" ? value : (value ?? undefined) === undefined ? "" : JSON.stringify(value);
 	const pasted = useRef(false);
 	const common = {
 		value: text,
@@ -371,19 +375,22 @@ function Text({ schema, value, onChange }: Props) {
 function Items({ items, value, onChange, root, depth, path }: Props & { items: Schema }) {
 	const errors = use(Errors);
 	const list = Array.isArray(value) ? value : [];
+	// What is chosen and typed in an item stays with it when one before it is removed.
+	const keys = useRef<number[]>([]);
+	const last = useRef(0);
+	while (keys.current.length < list.length) keys.current.push(last.current++);
 	const all = useRef<HTMLDivElement>(null);
 	const added = useRef(false);
 	useEffect(() => {
 		if (!added.current) return;
 		added.current = false;
-		const last = all.current?.children[list.length - 1];
-		last?.querySelector<HTMLElement>("input, textarea, select, button")?.focus();
+		const newest = all.current?.children[list.length - 1];
+		newest?.querySelector<HTMLElement>("input, textarea, select, button")?.focus();
 	}, [list.length]);
 	return (
 		<div ref={all} className="flex flex-col gap-2">
 			{list.map((one, i) => (
-				// biome-ignore lint/suspicious/noArrayIndexKey: items have no other name
-				<div key={i} className="flex items-start gap-2">
+				<div key={keys.current[i]} className="flex items-start gap-2">
 					<div className="min-w-0 flex-1">
 						<Named label={t("Item {n}", { n: i + 1 })} plain={!isGroup(items, root)} error={errors[`${path}.${i}`]}>
 							<Value
@@ -400,7 +407,10 @@ function Items({ items, value, onChange, root, depth, path }: Props & { items: S
 						look="quiet"
 						size="icon"
 						aria-label={t("Remove item {n}", { n: i + 1 })}
-						onClick={() => onChange(list.length === 1 ? undefined : list.filter((_, at) => at !== i))}
+						onClick={() => {
+							keys.current.splice(i, 1);
+							onChange(list.length === 1 ? undefined : list.filter((_, at) => at !== i));
+						}}
 					>
 						<Trash2 />
 					</Button>
