@@ -64,8 +64,9 @@ type Desk struct {
 // DeskOptions configure a Desk. All may be zero.
 type DeskOptions struct {
 	// Redact takes the secrets that genkan holds out of arguments. What only looks like a
-	// secret must stay, or a call could hide from the person what it does.
-	Redact func(arguments []byte) []byte
+	// secret must stay, or a call could hide from the person what it does. A call is refused
+	// if it returns an error.
+	Redact func(arguments []byte) ([]byte, error)
 	// Translate returns a text in the language of forms; nil means English.
 	Translate func(gateway.Text) string
 	// Most is how many approvals may be pending: 100. Clients share them.
@@ -192,8 +193,8 @@ func (d *Desk) newApproval(q Question) (*asked, error) {
 	if t := q.Call.Tool; t != nil {
 		a.Server, a.Tool = t.Source.Name(), t.Exposed
 	}
-	if !d.show(&a.Approval, q.Arguments) {
-		return nil, &denial{reason: gateway.Textf("the arguments have too many parts to be shown to a person; make several calls with fewer")}
+	if err := d.show(&a.Approval, q.Arguments); err != nil {
+		return nil, err
 	}
 	return a, nil
 }
@@ -209,7 +210,11 @@ func (d *Desk) Get(id string) (Approval, error) {
 	}
 	a := found.Approval
 	d.mu.Unlock()
-	a.Arguments, a.NotShown, a.Left = string(d.redact(found.arguments)), 0, found.left()
+	redacted, err := d.redact(found.arguments)
+	if err != nil {
+		return Approval{}, &gateway.Error{Code: gateway.CodeUnavailable, Message: cannotRedact, Err: err}
+	}
+	a.Arguments, a.NotShown, a.Left = string(redacted), 0, found.left()
 	return a, nil
 }
 

@@ -1,10 +1,13 @@
 package workflow
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -47,7 +50,7 @@ func TestLongStringsAreCut(t *testing.T) {
 func TestWhatDoesNotFitIsNotAsked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, Options{})
-	d := NewDesk(DeskOptions{Redact: func(raw []byte) []byte { return []byte(strings.ReplaceAll(string(raw), "hunter2", "***")) }})
+	d := NewDesk(DeskOptions{Redact: withoutHunter})
 	q := question(b, time.Minute)
 	q.Arguments = []byte("[" + strings.Repeat("1,", 200_000) + "1]")
 	if _, err := d.Ask(t.Context(), q); !isDenial(err) || !strings.Contains(err.Error(), "too many parts") || len(d.List()) > 0 {
@@ -70,4 +73,35 @@ func TestWhatDoesNotFitIsNotAsked(t *testing.T) {
 			t.Errorf("%s: asked %s", arguments, got)
 		}
 	}
+}
+
+// Nobody decides about arguments whose secrets cannot be masked.
+func TestWithoutKnowingTheSecretsNobodyIsAsked(t *testing.T) {
+	t.Parallel()
+	locked := true
+	d := NewDesk(DeskOptions{Redact: func(arguments []byte) ([]byte, error) {
+		if locked {
+			return nil, errors.New("the vault is locked")
+		}
+		return arguments, nil
+	}})
+	b := newBench(t, Options{Decider: DeciderFunc(d.Ask)})
+	def := flow("w", "start → approve → mcp → end")
+	def.FailMode = open
+	b.use(t, def)
+	_, err := b.handler.Handle(t.Context(), b.newCall("merge", `{"pr":1}`))
+	wantError(t, err, gateway.CodeDenied, "because the kept secrets cannot be read")
+	if len(d.List()) > 0 || len(b.server.sent) > 0 {
+		t.Errorf("%v wait, %v are sent", d.List(), b.server.sent)
+	}
+	synctest.Test(t, func(t *testing.T) { // it is locked while a call waits
+		locked = false
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _, _ = d.Ask(ctx, question(b, time.Minute)) }()
+		synctest.Wait()
+		locked = true
+		_, err := d.Get(d.List()[0].ID)
+		wantError(t, err, gateway.CodeUnavailable, "because the kept secrets cannot be read")
+	})
 }
