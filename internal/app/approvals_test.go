@@ -122,6 +122,33 @@ func TestAClientCannotHideItsCallBehindItsToken(t *testing.T) {
 	<-answered
 }
 
+// An approval of resources/read shows the whole address, also of a template and of one that
+// nobody lists. The webhook is told it without what looks like a secret.
+func TestAnApprovalShowsWhichResourceIsRead(t *testing.T) {
+	t.Parallel()
+	chat := newChat(t)
+	file := servers(conf{"one": child(t, "-everything")})
+	file["approvals"] = conf{"webhook": chat.URL}
+	h := openHouse(t, file)
+	h.waitReady("one")
+	h.enable(strings.NewReplacer("tools/call", "resources/read", `"tools":["one__echo"]`, `"servers":["one"]`).Replace(approving))
+	client := h.legacy("2025-11-25", "{}")
+	for i, uri := range []string{"fault://note/payroll-of-everybody", "nothing://me:hunter2-and-more@host/" + strings.Repeat("x", 130) + "/etc/shadow"} {
+		answered := make(chan string, 1)
+		go func() { answered <- client.ask("resources/read", `{"uri":"`+uri+`"}`) }()
+		one := h.waits()
+		if want := `{"uri":"` + uri + `"}`; one.Arguments != want {
+			t.Errorf("the person sees %s, want %s", one.Arguments, want)
+		}
+		testkit.Eventually(t, func() bool { return len(chat.told()) == i+1 }, "the webhook is told")
+		if told := chat.told()[i]; !strings.Contains(told, uri[len(uri)-10:]) || strings.Contains(told, "hunter2") {
+			t.Errorf("the webhook is told %s", told)
+		}
+		h.must(http.MethodPost, "/v1/approvals/"+one.ID, `{"decision":"deny"}`, http.StatusOK)
+		<-answered
+	}
+}
+
 // If the vault cannot be read, nobody knows what to hide from the person, so nobody is asked
 // and the call is refused.
 func TestNobodyIsAskedWithoutTheVault(t *testing.T) {

@@ -62,7 +62,7 @@ func (p *Process) approvalOpened(a workflow.Approval) {
 	if !a.InClient {
 		told := a
 		// A chat keeps what it is told. The page of the link shows what people decide about.
-		told.Arguments = string(p.redactJSON([]byte(a.Arguments)))
+		told.Tool, told.Arguments = string(p.redactJSON([]byte(a.Tool))), string(p.redactJSON([]byte(a.Arguments)))
 		p.workflows.webhook.Opened(told)
 	}
 	p.live.Publish(events.Event{Topic: events.Approvals, Name: client.EventApprovalOpened, Client: a.Client, Data: events.ForAdmins(approvalEvent(a))})

@@ -21,10 +21,10 @@ type Approval struct {
 	Message        string
 	// Call is the RequestID of the call.
 	Call, Client, Server, Tool string
-	// Hash is that of the call's name and arguments.
+	// Hash is the hash of the call's name and arguments.
 	Hash string
 	// Arguments are those of the call without the secrets that genkan holds, with long
-	// strings cut. NotShown is how many bytes they lack, and Masked is set if they lack
+	// strings cut; of resources/read, an object with the URI. NotShown is how many bytes they lack, and Masked is set if they lack
 	// secrets.
 	Arguments        string
 	NotShown         int
@@ -98,8 +98,7 @@ func (a *asked) left() bool {
 // mostPending is how many approvals may be pending unless the options say otherwise.
 const mostPending = 100
 
-// waitForPeople is after what time a client may call again that has too many calls that
-// wait for people.
+// waitForPeople is how long a client waits when its approval quota is full.
 const waitForPeople = time.Minute
 
 // NewDesk makes a Desk.
@@ -185,7 +184,8 @@ func (d *Desk) close(ctx context.Context, a *asked, decision *Decision) {
 // cannot be shown to a person.
 func (d *Desk) newApproval(q Question) (*asked, error) {
 	now := time.Now()
-	a := &asked{decided: make(chan Decision, 1), refused: make(chan error, 1), arguments: q.Arguments, call: callCopy(q.Call), peer: q.Call.Peer, Approval: Approval{
+	arguments := q.shown()
+	a := &asked{decided: make(chan Decision, 1), refused: make(chan error, 1), arguments: arguments, call: callCopy(q.Call), peer: q.Call.Peer, Approval: Approval{
 		ID: rand.Text(), Code: rand.Text(), Workflow: q.Workflow, Node: q.Node, Message: q.Message, Hash: q.Hash,
 		Call: q.Call.RequestID, Client: q.Call.Identity.ClientID, Asked: now, ExpiresAt: now.Add(q.Timeout),
 	}}
@@ -193,7 +193,7 @@ func (d *Desk) newApproval(q Question) (*asked, error) {
 	if t := q.Call.Tool; t != nil {
 		a.Server, a.Tool = t.Source.Name(), t.Exposed
 	}
-	if err := d.show(&a.Approval, q.Arguments); err != nil {
+	if err := d.show(&a.Approval, arguments); err != nil {
 		return nil, err
 	}
 	return a, nil

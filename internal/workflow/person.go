@@ -35,15 +35,15 @@ const maxFormArguments = 2000
 // nil if it is not asked. A form cannot be scrolled or opened, so it shows all of the
 // arguments, or an administrator decides.
 func (d *Desk) form(q Question, a *Approval) []byte {
-	arguments := gateway.Printable(a.Arguments)
+	tool, arguments := gateway.Printable(a.Tool), gateway.Printable(a.Arguments)
 	if !mayAskPerson(q) || a.NotShown > 0 || len(arguments) > maxFormArguments {
 		return nil
 	}
 	message := q.Message
 	if message == "" {
-		message = d.say(gateway.Textf("The workflow %q asks before %s is called.", q.Workflow, q.Call.Tool.Exposed))
+		message = d.say(gateway.Textf("The workflow %q asks before %s is called.", q.Workflow, tool))
 	}
-	message += "\n" + q.Call.Tool.Exposed + " " + arguments
+	message += "\n" + tool + " " + arguments
 	if a.Masked {
 		message += "\n" + d.say(gateway.Textf("Parts of the arguments are hidden, because Genkan keeps them secret."))
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 const (
@@ -72,6 +73,19 @@ func cutStrings(text []byte, longest int, note func(missing int) string) (shown 
 		}
 		text = text[end:]
 	}
+}
+
+// shown returns the arguments that a person sees. A resource is read by its URI, which the
+// name of its tool may lack: that is a template, or cut.
+func (q *Question) shown() []byte {
+	if q.Call.Method != ResourcesRead {
+		return q.Arguments
+	}
+	b := jsonrpc.AppendQuoted([]byte(`{"uri":`), q.Call.Name)
+	if string(q.Arguments) != "{}" { // resources have none in MCP, and servers get what clients send
+		b = append(append(b, `,"arguments":`...), q.Arguments...)
+	}
+	return append(b, '}')
 }
 
 // cannotRedact is said if the secrets that must be hidden are not known.

@@ -75,6 +75,37 @@ func TestWhatDoesNotFitIsNotAsked(t *testing.T) {
 	}
 }
 
+// A person sees which resource is read. Its address is cut and masked as arguments are, and
+// hidden characters of its template are shown in a form, too.
+func TestTheAddressOfAResourceIsShown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	d := NewDesk(DeskOptions{Redact: withoutHunter})
+	long := "file:///" + strings.Repeat("x", 20_000) + "/etc/shadow"
+	for _, c := range []struct{ uri, arguments, want, form string }{
+		{"note://{}", "{}", `{"uri":"note://{}"}`, `\\u202enote://{id} {\"uri\":\"note://{}\"}`},
+		{"note://hunter2\u202e\"", "{}", "{\"uri\":\"note://***\u202e\\\"\"}", `{\"uri\":\"note://***\\u202e\\\"\"}`},
+		{long, "{}", `{"uri":"` + long[:4096] + `…[15923 bytes are not shown]"}`, ""},
+		{"note://1", `{"a":1}`, `{"uri":"note://1","arguments":{"a":1}}`, `{\"uri\":\"note://1\",\"arguments\":{\"a\":1}}`},
+	} {
+		q := question(b, time.Minute)
+		q.Arguments, q.AskClient = []byte(c.arguments), true
+		q.Call.Method, q.Call.Name = ResourcesRead, c.uri
+		q.Call.Tool.Exposed, q.Call.Tool.Kind = "\u202enote://{id}", gateway.KindTemplate
+		q.Call.Peer, q.Call.Session = &formPeer{}, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
+		a, err := d.newApproval(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Arguments != c.want {
+			t.Errorf("%.40s: shown as %.60s…%s", c.uri, a.Arguments, a.Arguments[max(0, len(a.Arguments)-40):])
+		}
+		if form := string(d.form(q, &a.Approval)); (form == "") != (c.form == "") || !strings.Contains(form, c.form) {
+			t.Errorf("%.40s: asked %s", c.uri, form)
+		}
+	}
+}
+
 // Nobody decides about arguments whose secrets cannot be masked.
 func TestWithoutKnowingTheSecretsNobodyIsAsked(t *testing.T) {
 	t.Parallel()
