@@ -149,6 +149,34 @@ func TestAnApprovalShowsWhichResourceIsRead(t *testing.T) {
 	}
 }
 
+// A client that has no stream open cannot be asked. Its call waits for an administrator, and
+// the webhook is told then.
+func TestAClientThatCannotBeAskedLeavesItToTheWebhook(t *testing.T) {
+	t.Parallel()
+	chat := newChat(t)
+	file := servers(conf{"one": child(t)})
+	file["approvals"] = conf{"webhook": chat.URL}
+	h := openHouse(t, file)
+	h.waitReady("one")
+	h.enable(strings.Replace(approving, `"May it?"`, `"May it?","askClient":true`, 1))
+	client := h.legacy("2025-06-18", `{"elicitation":{}}`)
+	answered := make(chan string, 1)
+	go func() {
+		_, text := h.request(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one__echo","arguments":{"text":"hello"}}}`,
+			http.Header{"Mcp-Session-Id": {client.session}, "Accept": {"application/json"}})
+		answered <- text
+	}()
+	testkit.Eventually(t, func() bool { return len(chat.told()) == 1 }, "the webhook is told")
+	one := h.waits()
+	if one.InClient || !strings.Contains(chat.told()[0], "/approvals/"+one.Code) {
+		t.Errorf("%+v, told %s", one, chat.told())
+	}
+	h.must(http.MethodPost, "/v1/approvals/"+one.ID, `{"decision":"approve"}`, http.StatusOK)
+	if got := <-answered; !strings.Contains(got, `"hello"`) {
+		t.Errorf("answered %s", got)
+	}
+}
+
 // If the vault cannot be read, nobody knows what to hide from the person, so nobody is asked
 // and the call is refused.
 func TestNobodyIsAskedWithoutTheVault(t *testing.T) {

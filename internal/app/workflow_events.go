@@ -56,8 +56,8 @@ func approvalEvent(a workflow.Approval) client.ApprovalEvent {
 	}
 }
 
-// approvalOpened publishes that a call waits for a person, and tells the webhook if people
-// who read it can decide.
+// approvalOpened publishes that a call waits for a person. It tells the webhook unless the
+// client of the call asks its own person.
 func (p *Process) approvalOpened(a workflow.Approval) {
 	if !a.InClient {
 		told := a

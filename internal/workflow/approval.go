@@ -72,6 +72,7 @@ type DeskOptions struct {
 	// Most is how many approvals may be pending: 100. Clients share them.
 	Most int
 	// Opened and Closed are called when an approval begins and ends. They do not block.
+	// Opened is called again, without InClient, if the client could not ask its person.
 	// A nil decision means that nobody decided in time, or, before ExpiresAt, that the
 	// call was canceled.
 	Opened func(Approval)
@@ -109,7 +110,7 @@ func NewDesk(opt DeskOptions) *Desk {
 
 // Ask waits until a person decides or ctx ends. Whoever looks at the pending approvals
 // can decide. A client that may ask its own person does so, too, and the first answer
-// counts.
+// counts. If it cannot, the others still can.
 func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 	a, err := d.newApproval(q)
 	if err != nil {
@@ -127,16 +128,25 @@ func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 	answered, stop := askClient(ctx, q.Call, form)
 	defer stop()
 	var end ending
-	select {
-	case end.Decision = <-a.decided:
-		d.close(ctx, a, &end.Decision)
-		return end.Decision, nil
-	case end.err = <-a.refused:
-		d.close(ctx, a, nil)
-		return Decision{}, end.err
-	case end = <-answered:
-	case <-ctx.Done():
-		end.err = context.Cause(ctx)
+	for {
+		select {
+		case end.Decision = <-a.decided:
+			d.close(ctx, a, &end.Decision)
+			return end.Decision, nil
+		case end.err = <-a.refused:
+			d.close(ctx, a, nil)
+			return Decision{}, end.err
+		case decision, asked := <-answered:
+			if !asked {
+				answered = nil
+				d.leaveToAdmins(a)
+				continue
+			}
+			end.Decision = decision
+		case <-ctx.Done():
+			end.err = context.Cause(ctx)
+		}
+		break
 	}
 	if !d.remove(a.ID) { // it was decided or refused at this moment
 		end = ending{}
@@ -167,6 +177,18 @@ func (d *Desk) open(a *asked) {
 	d.mu.Unlock()
 	if d.opt.Opened != nil {
 		d.opt.Opened(opened)
+	}
+}
+
+// leaveToAdmins notes that the client could not ask its person.
+func (d *Desk) leaveToAdmins(a *asked) {
+	d.mu.Lock()
+	_, pending := d.pending[a.ID]
+	a.InClient = false
+	left := a.Approval
+	d.mu.Unlock()
+	if pending && d.opt.Opened != nil {
+		d.opt.Opened(left)
 	}
 }
 

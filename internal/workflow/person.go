@@ -60,25 +60,25 @@ func (d *Desk) form(q Question, a *Approval) []byte {
 	return params
 }
 
-// askClient has a client ask its person with a form; nil asks nobody. Call stop, which
-// withdraws the question.
-func askClient(ctx context.Context, call *gateway.Call, form []byte) (answered <-chan ending, stop func()) {
+// askClient has a client ask its person with a form; nil asks nobody. answered is closed if
+// the client could not ask. Call stop, which withdraws the question.
+func askClient(ctx context.Context, call *gateway.Call, form []byte) (answered <-chan Decision, stop func()) {
 	if form == nil {
 		return nil, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	answer, done := make(chan ending, 1), make(chan struct{})
+	answer, done := make(chan Decision, 1), make(chan struct{})
 	go func() {
 		defer close(done)
 		raw, err := call.Ask(ctx, "elicitation/create", form)
 		switch {
-		case ctx.Err() != nil:
-			err = context.Cause(ctx)
+		case ctx.Err() != nil: // nobody waits for the answer
 		case err != nil: // not a failure: the client could have such a call pass with failMode open
-			err = &denial{reason: gateway.Textf("the client could not ask its person: %s", gateway.AsError(err))}
+			close(answer)
+		default:
+			granted := jsonrpc.LookupText(raw, "action") == "accept" && string(jsonrpc.Lookup(jsonrpc.Lookup(raw, "content"), "allow")) == "true"
+			answer <- Decision{Granted: granted, By: call.Identity.ClientID}
 		}
-		granted := jsonrpc.LookupText(raw, "action") == "accept" && string(jsonrpc.Lookup(jsonrpc.Lookup(raw, "content"), "allow")) == "true"
-		answer <- ending{Decision{Granted: granted, By: call.Identity.ClientID}, err}
 	}()
 	return answer, func() { cancel(); <-done }
 }
