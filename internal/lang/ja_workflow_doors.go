@@ -9,7 +9,7 @@ var jaWorkflowDoors = map[string]string{
 	"the token %q was revoked":                                                                          "アクセストークン%qは失効しています",
 	"%s is something else now; look at it again":                                                        "%s は別のものになっています。もう一度確認してください",
 	"the token of this client was revoked, which canceled its calls":                                    "このクライアントのアクセストークンが失効したため、呼び出しをキャンセルしました",
-	"Client %s has disconnected and waits no more for %s.":                                              "クライアント「%s」は切断しており、%s をもう待っていません。",
+	"Client %s has disconnected; nobody reads the answer of %s.":                                        "クライアント「%s」は切断しており、%s の応答を読む相手がいません。",
 	"%d bytes are not shown":                                                                            "%d バイトを省略",
 	"%d bytes of the arguments are not shown here.":                                                     "引数のうち %d バイトは、ここには表示されていません。",
 	"%d bytes of the arguments of %s are not shown here. `genkan approvals show %s` shows all of them.": "%[2]s の引数のうち %[1]d バイトは、ここには表示されていません。`genkan approvals show %[3]s` ですべて表示できます。",

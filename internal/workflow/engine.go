@@ -307,10 +307,7 @@ func (w *Workflow) reason(engine *Engine, err error) any {
 	if text == shown.String() && len(text) <= longestReason {
 		return shown
 	}
-	if len(text) > longestReason {
-		text = gateway.Short(text)
-	}
-	return text
+	return shortReason(text)
 }
 
 // redact takes secrets out of a text that a script may have made.
@@ -324,8 +321,17 @@ func (w *Workflow) redact(engine *Engine, text string) string {
 	return text
 }
 
-// longestReason is how much of what a script says or a person says is shown to callers, in bytes.
+// longestReason is how much of what a script or a person says is shown to callers, in bytes.
 const longestReason = 1200
+
+// shortReason returns text as callers are shown it.
+func shortReason(text string) string {
+	text, cut := gateway.Cut(text, longestReason)
+	if cut > 0 {
+		text += "…"
+	}
+	return text
+}
 
 // check makes sure that the call is the one that people agreed to.
 func (c *chain) check(call *gateway.Call) error {

@@ -23,9 +23,7 @@ func canAskPerson(call *gateway.Call) bool {
 // and nothing proves that a person answers. So clients with tokens are not asked, unless
 // the workflow says so.
 func mayAskPerson(q Question) bool {
-	id := q.Call.Identity.ClientID
-	_, named := gateway.LocalName(id)
-	return canAskPerson(q.Call) && (q.AskClient || named || id == gateway.LocalClient)
+	return canAskPerson(q.Call) && (q.AskClient || gateway.IsLocalClient(q.Call.Identity.ClientID))
 }
 
 // maxFormArguments is how long the arguments in a form may be, in bytes.
