@@ -42,6 +42,7 @@ func (p *Process) rewrite(replace func()) {
 		return
 	}
 	h.Rewrite(p.mcp.Views(), replace)
+	p.rewritten.Store(true)
 	p.listsDropped()
 }
 
@@ -81,7 +82,7 @@ func (p *Process) listsDropped() {
 }
 
 // renewLists notifies clients that have lists of their own when these change, and ends
-// approvals of calls that these have no more. It runs beside refresh, because it may wait
+// approvals of calls and subscriptions that these have no more. It runs beside refresh, because it may wait
 // for workflows.
 func (p *Process) renewLists(ctx context.Context) {
 	for {
@@ -94,6 +95,9 @@ func (p *Process) renewLists(ctx context.Context) {
 			for _, view := range views {
 				p.mcp.Changed(view, kind)
 			}
+		}
+		if p.rewritten.Swap(false) {
+			p.mcp.Resubscribe()
 		}
 		p.workflows.desk.Recheck(func(call *gateway.Call) error { return p.recheck(ctx, call) })
 	}

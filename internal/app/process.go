@@ -168,7 +168,9 @@ type Process struct {
 	opened chan struct{}
 	// dropped is signaled when catalogs of clients with lists of their own were dropped.
 	dropped chan struct{}
-	dirty   struct {
+	// rewritten is set if workflows were replaced since subscriptions were last repeated.
+	rewritten atomic.Bool
+	dirty     struct {
 		sync.Mutex
 		lists map[dirtyList]bool // whether the source announced the change itself
 	}

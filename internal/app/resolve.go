@@ -30,7 +30,12 @@ func (h *house) find(call *gateway.Call) error {
 		return views.Missing(call.View)
 	}
 	if call.Kind == gateway.KindTask {
-		call.Tool = h.tasks.Resolve(call, h.source)
+		call.Tool = h.tasks.Resolve(call, func(name string) gateway.Source {
+			if client := call.View.Audience; client != "" && !h.mayUse(client, name) {
+				return nil
+			}
+			return h.source(name)
+		})
 	}
 	if call.Tool != nil {
 		return nil
