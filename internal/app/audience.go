@@ -6,7 +6,6 @@ import (
 
 	"genkan/internal/api"
 	"genkan/internal/gateway"
-	"genkan/internal/identity"
 	"genkan/internal/workflow"
 )
 
@@ -65,13 +64,6 @@ func (p *Process) recheck(ctx context.Context, call *gateway.Call) error {
 		return gateway.Errorf(gateway.CodeDenied, "%s is something else now; look at it again", call.Name)
 	}
 	return nil
-}
-
-// tokenChanged cancels the calls of a client whose token was revoked.
-func (p *Process) tokenChanged(operation, name string) {
-	if operation == identity.OperationRevoke {
-		p.recorder.CancelOf(name)
-	}
 }
 
 func (p *Process) listsDropped() {

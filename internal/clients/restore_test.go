@@ -101,7 +101,7 @@ func TestUndoRemovesOnlyWhatConnectingAdded(t *testing.T) {
 		}
 	}
 	theirs := []string{
-		`"work": {"command": "genkan", "args": ["--data", "/home/me/work", "stdio"]}`,
+		`"work": {"command": "genkan", "args": ["--data", "/srv/work", "stdio"]}`,
 		`"office": {"url": "https://tools.office.example/mcp/s/wiki"}`,
 	}
 	begin := `"mcpServers": {`
