@@ -41,7 +41,9 @@ func (h *house) find(call *gateway.Call) error {
 		return nil
 	}
 	err := c.Resolve(call)
-	if e := gateway.AsError(err); err != nil && call.Tool == nil && call.View.Audience != "" {
+	// Any URI may be of a resource, so only names prove that something exists.
+	byName := call.Kind == gateway.KindTool || call.Kind == gateway.KindPrompt
+	if e := gateway.AsError(err); err != nil && byName && call.Tool == nil && call.View.Audience != "" {
 		all, ok := h.Catalog(call.View.Shared())
 		e.Hidden = ok && all.Find(call.Kind, call.Name) != nil
 	}
