@@ -16,9 +16,10 @@ import (
 	"genkan/internal/workflow"
 )
 
-// The limit of a token is carried out by workflows, one for each of these. Their ids
-// begin so and end with the name of the token; no other workflow may have such an id. While
-// the first is in force, the views of the client are without the other servers (Reach).
+// The limit of a token is carried out by workflows, one for each of these. limitServers,
+// limitWrites, limitPrompts and limitResources are prefixes of workflow ids; the token's name
+// follows. No other workflow may have such an id. While the first is in force, the views of
+// the client leave out all other servers (Reach).
 const (
 	limitServers   = "limit-servers-"   // hides the tools of other servers
 	limitWrites    = "limit-writes-"    // hides tools that are not marked as read-only
