@@ -208,13 +208,15 @@ func Reach(running *workflow.Set, token string) []string {
 	return reach
 }
 
+// MayUse reports whether the limit of a token allows a server.
+func MayUse(running *workflow.Set, token, server string) bool {
+	reach := Reach(running, token)
+	return reach == nil || slices.Contains(reach, server)
+}
+
 // mayUse reports whether a caller may use a server.
 func (a *API) mayUse(id gateway.Identity, server string) bool {
-	if id.Admin || a.opt.Engine == nil {
-		return true
-	}
-	reach := Reach(a.opt.Engine.Set(), id.ClientID)
-	return reach == nil || slices.Contains(reach, server)
+	return id.Admin || a.opt.Engine == nil || MayUse(a.opt.Engine.Set(), id.ClientID, server)
 }
 
 // readsKnowledgeOnly reports whether a caller may read the knowledge base and not write to it.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"slices"
 
 	"genkan/internal/api"
 	"genkan/internal/gateway"
@@ -21,8 +20,7 @@ func (p *Process) reach(client string) []string {
 
 // mayUse reports whether the limit of a client allows a source.
 func (p *Process) mayUse(client, source string) bool {
-	reach := p.reach(client)
-	return reach == nil || slices.Contains(reach, source)
+	return api.MayUse(p.workflows.engine.Set(), client, source)
 }
 
 // listsOf returns what workflows leave of a source's tools for the audience of a view.
