@@ -113,6 +113,8 @@ export async function fill(genkan: Genkan, lang: "en" | "ja" = "en"): Promise<Pl
 		{ name: "hook module, delete", path: "modules/label1", open: press("Delete") },
 		{ name: "workflow", path: `workflows/redact?call=${echo}` },
 		{ name: "workflow, enable", path: "workflows/redact?panel=enable" },
+		{ name: "workflow, tests", path: "workflows/redact?panel=tests" },
+		{ name: "workflow, runs", path: "workflows/redact?panel=runs" },
 		{ name: "workflow, versions", path: "workflows/redact?panel=versions" },
 		{ name: "knowledge", path: "knowledge" },
 		{ name: "knowledge, item", path: `knowledge/${ref}` },
@@ -125,7 +127,7 @@ export async function fill(genkan: Genkan, lang: "en" | "ja" = "en"): Promise<Pl
 		{ name: "clients, revoke", path: "clients", open: press("Revoke") },
 		{ name: "charts", path: "charts" },
 		{ name: "settings", path: "settings" },
-		...["history", "knowledge", "connected", "learned", "backup", "doctor"].map((part) => ({
+		...["history", "limits", "knowledge", "connected", "learned", "backup", "doctor"].map((part) => ({
 			name: `settings, ${part}`,
 			path: `settings/${part}`,
 		})),

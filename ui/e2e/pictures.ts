@@ -10,11 +10,7 @@ import { expect, Genkan, go, pictures } from "./genkan";
 // calls are real; the calls of the day before are written into the history.
 
 const dir = join(top, "docs/images");
-const settingsParts = {
-	"settings-secrets": "settings/secrets",
-	"settings-n8n": "settings/connected",
-	"settings-backup": "settings/backup",
-};
+const settingsParts = ["history", "limits", "secrets", "knowledge", "connected", "learned", "backup", "doctor"];
 const words = { en: "en_US.UTF-8", ja: "ja_JP.UTF-8" };
 
 test.beforeAll(() => {
@@ -56,16 +52,19 @@ for (const lang of ["en", "ja"] as const)
 				workflows: "workflows",
 				templates: "workflows?template=all",
 				knowledge: "knowledge",
-				item: "knowledge/decisions-1?view=graph",
+				modules: "modules",
+				module: "modules/sign",
+				item: "knowledge/decisions-1",
+				graph: "knowledge/decisions-1?view=graph",
 				clients: "clients",
 				charts: "charts",
 				settings: "settings",
 				"knowledge-state": "knowledge/state",
-				...settingsParts,
+				...Object.fromEntries(settingsParts.map((part) => [`settings-${part}`, `settings/${part}`])),
 			};
 			for (const [name, path] of Object.entries(pages).slice(0, lang === "ja" ? 3 : undefined)) {
 				await open(page, genkan, path);
-				if (lang === "en") await pictures(page, dir, name, name in settingsParts ? [1280] : undefined);
+				if (lang === "en") await pictures(page, dir, name);
 				else await page.screenshot({ path: join(dir, `${name}-ja-1280.png`), animations: "disabled" });
 			}
 		});
@@ -77,7 +76,7 @@ test("the page that signs in", async ({ page }) => {
 		await genkan.start("");
 		await page.goto(genkan.ui);
 		await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
-		await pictures(page, dir, "sign-in", [1280]);
+		await pictures(page, dir, "sign-in");
 	});
 });
 
@@ -134,6 +133,11 @@ async function work(genkan: Genkan): Promise<string> {
 		await genkan.rest("POST", "/v1/workflow-templates", { template });
 	for (const id of ["redact", "redact-resources", "redact-prompts"])
 		await genkan.rest("POST", `/v1/workflows/${id}/enable`, {});
+	await genkan.rest("PUT", "/v1/hook-modules/sign", {
+		description: "Signs each answer.",
+		script: 'mapText(ctx.response, (text) => text + "\\n" + params.sign);\n',
+		params: { properties: { sign: { type: "string", title: "Signature", description: "Stands below each text." } } },
+	});
 	for (const [type, title, content, tags, related] of items)
 		await genkan.rest("POST", "/v1/items", { type, title, content, tags, related });
 
