@@ -21,6 +21,7 @@ import {
 	say,
 	Toggle,
 } from "@/ui";
+import { often } from "./change";
 
 type Limit = S["TokenLimit"];
 
@@ -32,7 +33,7 @@ export function Tokens({
 	made?: S["MadeToken"];
 	onMade: (made: S["MadeToken"] | undefined) => void;
 }) {
-	const tokens = query.useQuery("get", "/v1/tokens");
+	const tokens = query.useQuery("get", "/v1/tokens", undefined, often);
 	const make = query.useMutation("post", "/v1/tokens");
 	const revoke = query.useMutation("delete", "/v1/tokens/{name}");
 	const [name, setName] = useState("");
@@ -145,7 +146,7 @@ export function Tokens({
 			{changing && <ChangeLimit token={changing} onClose={() => change(undefined)} />}
 			{asked && (
 				<Confirm
-					title={t("Revoke the token of {name}?", { name: asked })}
+					title={t("Revoke the token of “{name}”?", { name: asked })}
 					action={t("Revoke")}
 					danger
 					busy={revoke.isPending}
