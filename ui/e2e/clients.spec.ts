@@ -77,6 +77,14 @@ test.describe("clients", () => {
 		await expect(tokens).toContainText("never used", soon);
 		await fetch(new URL("../v1/tools", genkan.ui), { headers: { Authorization: `Bearer ${token}` } });
 		await expect(tokens).toContainText("last seen", soon);
+		await go(page, genkan, "settings");
+		await expect(page.getByText("this browser", { exact: true })).toBeVisible();
+		await fetch(new URL("session", genkan.ui), {
+			method: "POST",
+			body: JSON.stringify({ token }),
+			headers: { Origin: new URL(genkan.ui).origin, "Content-Type": "application/json" },
+		});
+		await expect(page.getByRole("button", { name: /^End the session of ci/ })).toBeVisible(soon);
 	});
 
 	test("the steps follow what is undone, and one note is about a client", async ({ signedIn: page, genkan }) => {

@@ -1,11 +1,11 @@
 import { Check } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { api, query, refresh, type S } from "@/api/client";
+import { api, often, query, refresh, type S } from "@/api/client";
 import { hintsOf } from "@/api/tools";
 import { both, list, sentences, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Button, Card, Command, CopyButton, complain, cx, Dialog, LinkButton, Problem, Spinner, say } from "@/ui";
-import { about, often, undo, unreadable } from "../clients/change";
+import { about, undo, unreadable } from "../clients/change";
 import { moves } from "../servers/state";
 import type { Call } from "./rows";
 import { ownServers } from "./words";

@@ -30,6 +30,3 @@ export async function undo(client: Client): Promise<void> {
  * the place of the mistake. */
 export const unreadable = (title: string, problem: string): string =>
 	t("The file of {title} cannot be read: {problem}. Correct it by hand.", { title, problem });
-
-/** often is for what changes without an event: the files of clients, and the tokens. */
-export const often = { refetchInterval: 5000, staleTime: 0 } as const;

@@ -1,12 +1,12 @@
 import { KeyRound, Plug, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { query, root, type S } from "@/api/client";
+import { often, query, root, type S } from "@/api/client";
 import { ago, between, list, number, quoted, sentences, t, tn, whole } from "@/lang";
 import { useSession } from "@/shell/session";
 import { Button, Card, Chip, Command, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet } from "@/ui";
 import { shellLine } from "@/ui/shell";
-import { often, undo, unreadable } from "./change";
+import { undo, unreadable } from "./change";
 import { AddServers, Connect } from "./connect";
 import { Tokens } from "./tokens";
 

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Failure, query, refresh, type S } from "@/api/client";
+import { Failure, often, query, refresh, type S } from "@/api/client";
 import { ago, list, t, whole } from "@/lang";
 import {
 	Button,
@@ -21,7 +21,6 @@ import {
 	say,
 	Toggle,
 } from "@/ui";
-import { often } from "./change";
 
 type Limit = S["TokenLimit"];
 
