@@ -213,9 +213,10 @@ func (d *entryDraft) one(key string, n *node) string {
 	return ""
 }
 
-// text returns a text. A number is no command and no address.
+// text returns a text. In a pasted text, which a person can correct, a number is neither a
+// command nor an address.
 func (d *entryDraft) text(key string, n *node) string {
-	if n.is(kindNumber) || n.is(kindBool) {
+	if d.file.Client == pastedText && n.scalar() && !n.is(kindText) {
 		d.note("%s has a value of another kind than expected, so it was left out", key)
 		return ""
 	}
