@@ -213,21 +213,23 @@ function Servers() {
 				}
 			>
 				{own.length > 0 && (
-					<span className="flex items-center gap-2">
-						{starting.length > 0 && <Spinner />}
-						{up === own.length
-							? t("All of them are up.")
-							: sentences(
-									up > 0 && tn(up, "{n} of them is up.", "{n} of them are up."),
-									starting.length > 0 &&
-										tn(
-											starting.length,
-											"{names} is starting. The first start may download it.",
-											"{names} are starting. The first start may download them.",
-											{ names: listed(starting.map((server) => server.name)) },
-										),
-									up + starting.length === 0 && t("None of them is up."),
-								)}
+					<span className="flex items-start gap-2">
+						{starting.length > 0 && <Spinner className="mt-1 shrink-0" />}
+						<span>
+							{up === own.length
+								? t("All of them are up.")
+								: sentences(
+										up > 0 && tn(up, "{n} of them is up.", "{n} of them are up."),
+										starting.length > 0 &&
+											tn(
+												starting.length,
+												"{names} is starting. The first start may download it.",
+												"{names} are starting. The first start may download them.",
+												{ names: listed(starting.map((server) => server.name)) },
+											),
+										up + starting.length === 0 && t("None of them is up."),
+									)}
+						</span>
 					</span>
 				)}
 				{fresh.length > 0 ? (
