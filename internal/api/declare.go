@@ -250,7 +250,7 @@ func (a *API) readServers(w http.ResponseWriter, r *http.Request, id gateway.Ide
 		one := client.PastedServer{Name: s.Name, Definition: s.Definition()}
 		if s.OriginalName != s.Name {
 			one.Was = s.OriginalName
-			one.Name = gateway.ServerName(s.Name, func(name string) bool { return taken[name] })
+			one.Name = clients.NameFor(s, func(name string) bool { return taken[name] })
 		}
 		taken[one.Name] = true
 		out.Servers = append(out.Servers, one)

@@ -54,12 +54,12 @@ func (d *entryDraft) read(n *node, named bool) {
 		case "cwd":
 			d.cwd = d.one(e.key, e.value)
 		case "url":
-			d.url = d.one(e.key, e.value)
+			d.url = d.text(e.key, e.value)
 			if d.file.dialect.plainURLIsSSE && d.kind == "" {
 				d.kind = TypeSSE
 			}
 		case "serverUrl", "httpUrl":
-			d.url = d.one(e.key, e.value)
+			d.url = d.text(e.key, e.value)
 			if e.key == "httpUrl" {
 				d.kind = TypeHTTP
 			}
@@ -156,7 +156,7 @@ func (d *entryDraft) readCommand(n *node) {
 		for _, e := range n.entries {
 			switch e.key {
 			case "path":
-				d.command = d.one(e.key, e.value)
+				d.command = d.text(e.key, e.value)
 			case "args":
 				d.args = append(d.args, d.texts(e.key, e.value)...)
 			case "env":
@@ -164,7 +164,7 @@ func (d *entryDraft) readCommand(n *node) {
 			}
 		}
 	default:
-		d.command = d.one("command", n)
+		d.command = d.text("command", n)
 	}
 }
 
@@ -211,6 +211,16 @@ func (d *entryDraft) one(key string, n *node) string {
 		d.note("%s has a value of another kind than expected, so it was left out", key)
 	}
 	return ""
+}
+
+// text returns a text. In a pasted text, which a person can correct, a number is neither a
+// command nor an address.
+func (d *entryDraft) text(key string, n *node) string {
+	if d.file.Client == pastedText && n.scalar() && !n.is(kindText) {
+		d.note("%s has a value of another kind than expected, so it was left out", key)
+		return ""
+	}
+	return d.one(key, n)
 }
 
 func (d *entryDraft) texts(key string, n *node) []string {

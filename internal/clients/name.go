@@ -27,6 +27,11 @@ func nameFor(original string, s Server) string {
 	return what
 }
 
+// NameFor returns genkan's name of a server, which taken does not report.
+func NameFor(s Server, taken func(string) bool) string {
+	return gateway.ServerName(nameFor(s.OriginalName, s), taken)
+}
+
 // runners are programs that run another, which the first plain argument names;
 // verbs may stand before it.
 //

@@ -78,4 +78,11 @@ func TestNotesOfPastedText(t *testing.T) {
 	if err != nil || len(got.Notes) != 1 || got.Notes[0].Text.String() != "colour is not known to genkan, so it was left out" {
 		t.Errorf("%v, %v", got.Notes, err)
 	}
+	// A number is neither a command nor an address.
+	for _, text := range []string{`{"command": 1}`, `{"a": {"url": true}}`, `{"mcpServers": {"a": {"command": {"path": 2}}}}`} {
+		got, err := ReadText(text, "/root")
+		if err != nil || len(got.Servers) != 0 || len(got.Notes) != 1 || !strings.Contains(got.Notes[0].Text.String(), "neither a command nor a url") {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+	}
 }

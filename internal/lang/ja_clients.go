@@ -19,7 +19,7 @@ var jaClients = map[string]string{
 	"the type is none that genkan knows, so the server has to show how it is called": "type が Genkan の知らない値のため、呼び出し方はサーバーの応答で判断します",
 	"this entry has neither a command nor a url, so it was left out":                 "command も url もないため、取り込みません",
 	"this entry has no name, so it was left out":                                     "名前がないため、取り込みません",
-	"this entry is not a map, so it was left out":                                    "この項目は JSON のオブジェクトではないため、取り込みません",
+	"this entry is not a map, so it was left out":                                    "このエントリは JSON のオブジェクトではないため、取り込みません",
 
 	// What is wrong with a pasted command.
 	"the text has a quote that is not closed": "テキストに、閉じていない引用符があります",
@@ -76,8 +76,8 @@ var jaClients = map[string]string{
 	"variables that were read from its envFile %s: %d; later changes of that file are not noticed":                             "envFile %s から読み取った変数：%d。このファイルの今後の変更は反映されません",
 	"lines of its envFile %s that set no variable, and were left out: %d":                                                      "envFile %s のうち変数の設定ではないため取り込まなかった行：%d",
 	"%s is larger than %d KiB": "%s は %d KiB を超えています",
-	"%s is in the repository %s, and a token in it may be committed; connect it without --url, and its entries start genkan without a token":                                             "%s はリポジトリ %s の中にあり、書き込んだトークンがコミットされるおそれがあります。--url なしでつなげば、項目はトークンなしで Genkan を起動します",
-	"%s can be read by other users of this machine, so no token is written into it; run `chmod 600 %s` first, or connect it without --url, and its entries start genkan without a token": "%s はこのマシンのほかの利用者も読めるため、トークンを書き込みません。先に `chmod 600 %s` を実行してください。--url なしでつなげば、項目はトークンなしで Genkan を起動します",
+	"%s is in the repository %s, and a token in it may be committed; connect it without --url, and its entries start genkan without a token":                                             "%s はリポジトリ %s の中にあり、書き込んだトークンがコミットされるおそれがあります。--url なしでつなげば、エントリはトークンなしで Genkan を起動します",
+	"%s can be read by other users of this machine, so no token is written into it; run `chmod 600 %s` first, or connect it without --url, and its entries start genkan without a token": "%s はこのマシンのほかの利用者も読めるため、トークンを書き込みません。先に `chmod 600 %s` を実行してください。--url なしでつなげば、エントリはトークンなしで Genkan を起動します",
 	"genkan itself uses the name %s, so the server is called %s":                                                                         "%s は Genkan 自身が使う名前なので、このサーバーは %s という名前になります",
 	"%s is larger than %d MiB, which no list of servers is, so it was not read":                                                          "%s は %d MiB を超えており、サーバーの一覧とは考えられないため、読みませんでした",
 	"%s is read-only, so it was left alone; to have it changed, run `chmod u+w %s` first":                                                "%s は読み取り専用のため、そのままにしました。変更するには、先に `chmod u+w %s` を実行してください",

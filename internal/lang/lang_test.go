@@ -51,7 +51,7 @@ func TestSaying(t *testing.T) {
 					l.Text(gateway.Textf("its process ended with exit status %d", 1))
 			},
 			"f: no entry leads to genkan: a, b its process ended with exit status 1",
-			"f：Genkan につながっている設定の項目がありません：a、b プロセスが終了しました（終了コード 1）",
+			"f：Genkan につながっている設定のエントリがありません：a、b プロセスが終了しました（終了コード 1）",
 		},
 		"a text": {
 			func(l Language) string { return l.Text(gateway.Textf("it was stopped")) },

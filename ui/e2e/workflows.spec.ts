@@ -244,6 +244,9 @@ test("all workflows are exported to a file, deleted, and imported again as they 
 	const report = page.getByRole("dialog", { name: "Not all could be imported" });
 	for (const n of [1, 2, 3, 4]) await expect(report).toContainText(`none-${n}.json is not JSON`);
 	await page.keyboard.press("Escape");
+	await page.locator("input[type=file]").setInputFiles([file("none.json", Buffer.from("{"))]);
+	await expect(page.getByRole("dialog", { name: "Nothing was imported" })).toContainText("none.json is not JSON");
+	await page.keyboard.press("Escape");
 	// Of one that is there already, the file becomes the draft.
 	await page
 		.locator("input[type=file]")

@@ -88,6 +88,9 @@ export function refreshOften(...routes: (keyof paths)[]): void {
 	for (const route of routes) void queries.invalidateQueries({ queryKey: ["get", route] }, { cancelRefetch: false });
 }
 
+/** often is for what changes without an event: files of clients, tokens, signed-in browsers. */
+export const often = { refetchInterval: 5000, staleTime: 0 } as const;
+
 /** drawn are the workflows that people have made: not those that carry out limits of tokens. */
 export const drawn = (data: S["WorkflowList"] | undefined): S["Workflow"][] =>
 	data?.workflows.filter((workflow) => !workflow.limitOf) ?? [];

@@ -64,7 +64,7 @@ export function Dialog({
 		const focused = dialog.contains(document.activeElement) && document.activeElement;
 		dialog.showModal();
 		// The browser would focus the button that closes it.
-		const first = focused || dialog.querySelector("input, textarea, select") || dialog;
+		const first = focused || dialog.querySelector(":is(input, textarea, select):enabled") || dialog;
 		if (first instanceof HTMLElement) first.focus();
 		return () => {
 			if (document.activeElement === document.body && before?.isConnected) before.focus();
@@ -186,14 +186,15 @@ export function Menu({
 	);
 }
 
-type Note = { id: number; text: string; bad: boolean; undo?: () => void };
+type Note = { id: number; text: string; bad: boolean; undo?: () => void; about?: string };
 // The last of the places has the notes.
 const useNotes = create<{ notes: Note[]; places: string[] }>(() => ({ notes: [], places: [] }));
 let lastNote = 0;
 
 function addNote(note: Omit<Note, "id">): () => void {
 	const id = ++lastNote;
-	useNotes.setState(({ notes }) => ({ notes: [...notes.slice(-2), { ...note, id }] }));
+	const old = (other: Note) => other.text === note.text || (note.about !== undefined && other.about === note.about);
+	useNotes.setState(({ notes }) => ({ notes: [...notes.filter((other) => !old(other)).slice(-2), { ...note, id }] }));
 	const drop = () => dropNote(id);
 	setTimeout(drop, note.bad || note.undo ? 12_000 : 5000);
 	return drop;
@@ -201,8 +202,9 @@ function addNote(note: Omit<Note, "id">): () => void {
 const dropNote = (id: number) => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => note.id !== id) }));
 
 /** say tells in passing that something was done, with a way back where there is one. It
- * returns what takes the note away early. */
-export const say = (text: string, undo?: () => void): (() => void) => addNote({ text, bad: false, undo });
+ * returns what takes the note away early. Of several notes about the same, the last stays. */
+export const say = (text: string, undo?: () => void, about?: string): (() => void) =>
+	addNote({ text, bad: false, undo, about });
 
 /** complain tells that something failed. */
 export const complain = (error: unknown): void => void addNote({ text: messageOf(error), bad: true });

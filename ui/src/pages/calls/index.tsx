@@ -82,7 +82,8 @@ export default function Calls() {
 	const params = useMemo(() => new URLSearchParams(search), [search]);
 	const filtered = isFiltered(filters);
 	const none = feed.ready && feed.calls.length === 0 && !filtered;
-	const start = useStart(feed.calls, feed.ready, params.has("start"));
+	const reopened = admin && params.has("start");
+	const start = useStart(feed.calls, feed.ready, reopened);
 	// Whoever sees the steps when the first call comes goes on seeing them, above the calls.
 	const [welcome, setWelcome] = useState(false);
 	if (none && start.wanted && !welcome) setWelcome(true);
@@ -95,17 +96,16 @@ export default function Calls() {
 		list.current.scrollIntoView({ block: "start" });
 		setSent(false);
 	}, [arrived]);
-	if ((none && feed.history?.on && start.wanted) || params.has("start"))
+	if ((none && feed.history?.on && start.wanted) || reopened)
 		return (
 			<Page title={t("Calls")} actions={!none && <LinkButton href="/calls">{t("To the calls")}</LinkButton>}>
 				<Strip history={feed.history} />
 				<Approvals waiting={params.has("waiting")} />
 				<Start
-					first={start.first}
-					done={start.done === start.of}
+					start={start}
 					onSent={() => {
 						setSent(true);
-						if (params.has("start")) go("/calls");
+						if (reopened) go("/calls");
 					}}
 					onClose={start.wanted ? start.close : undefined}
 				/>
@@ -137,8 +137,7 @@ export default function Calls() {
 			{start.wanted && start.known && !filtered && !welcome && <Further start={start} />}
 			{!filtered && welcome && (
 				<Start
-					first={start.first}
-					done={start.done === start.of}
+					start={start}
 					above
 					onSent={() => setSent(true)}
 					onClose={() => {

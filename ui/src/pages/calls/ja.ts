@@ -67,7 +67,7 @@ export default {
 	"Welcome in.": "ようこそ",
 	"All three steps are done. Calls appear below as they happen.":
 		"3 つの手順が完了しました。呼び出しがあると、下に表示されます。",
-	"All three steps are done.": "3 つの手順は完了しています。",
+	"All three steps are done.": "3 つの手順がすべて完了しました。",
 	"Three steps, about a minute. This list ticks itself off.":
 		"3 つの手順、1 分ほどで完了します。終わった手順には自動でチェックが付きます。",
 	"Changed your mind? This command puts every file back, to the byte:":
@@ -86,7 +86,14 @@ export default {
 	Show: "確認する",
 	"{n} are starting.": "{n} 個が起動中です。",
 	"All of them are up.": "すべて稼働中です。",
-	"{n} of them are up.": "そのうち {n} 個が稼働中です。",
+	"{n} of them are up.": "{n} 個が稼働中です。",
+	"None of them is up.": "稼働中のサーバーはありません。",
+	"{names} are starting. The first start may download them.":
+		"{names} を起動しています。初回はダウンロードに時間がかかることがあります。",
+	"Nothing to import was found in what can be read. You can also add a server yourself.":
+		"読み取れたファイルには、取り込めるサーバーがありません。サーバーを手動で追加することもできます。",
+	"The file cannot be read. Correct it by hand first.": "ファイルを読み取れません。先に手で直してください。",
+	"A client is connected": "クライアントをつなぎました",
 	"No editor on this machine has servers to import. Paste a command, a URL or any client's JSON.":
 		"このマシンのエディターには、取り込めるサーバーがありません。コマンド、URL、またはクライアントの JSON を貼り付けてください。",
 	"{names} are connected": "{names} をつなぎました",
@@ -100,7 +107,6 @@ export default {
 		"変更するファイルは、クライアントごとに 1 つだけです。ツールの名前は変わりません。",
 	"No client that Genkan knows has a file on this machine. Any client can use the address of Genkan.":
 		"このマシンには、Genkan が対応するクライアントの設定ファイルがありません。どのクライアントからも、Genkan の URL に接続できます。",
-	"{file} is as it was.": "{file} を元に戻しました。",
 	"Restart {name} to see the change.": "{name} を再起動すると反映されます。",
 	"{name} is connected. Restart it to see the change.": "{name} をつなぎました。{name} を再起動すると反映されます。",
 	"Down in Genkan, so it will not work in the client either: {names}.":

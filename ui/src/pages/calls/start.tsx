@@ -1,11 +1,12 @@
 import { Check } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
-import { api, query, refresh, type S } from "@/api/client";
+import { api, often, query, refresh, type S } from "@/api/client";
 import { hintsOf } from "@/api/tools";
 import { both, list, sentences, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
-import { Button, Card, CopyButton, complain, cx, Dialog, LinkButton, Problem, Spinner, say } from "@/ui";
-import { shellLine } from "@/ui/shell";
+import { Button, Card, Command, CopyButton, complain, cx, Dialog, LinkButton, Problem, Spinner, say } from "@/ui";
+import { about, undo, unreadable } from "../clients/change";
+import { moves } from "../servers/state";
 import type { Call } from "./rows";
 import { ownServers } from "./words";
 
@@ -21,13 +22,9 @@ export function useStart(calls: Call[], ready: boolean, reopened: boolean) {
 	const [closed, setClosed] = useState(() => localStorage.getItem(stored) !== null);
 	const asked = { enabled: admin && (!closed || reopened) };
 	const servers = query.useQuery("get", "/v1/servers", undefined, asked);
-	const connections = query.useQuery("get", "/v1/connections", undefined, { ...asked, refetchInterval: 5000 });
-	const steps = [
-		ownServers(servers.data?.servers).length > 0,
-		connections.data?.connections.some((client) => client.files.some((file) => file.connected > 0)) ||
-			calls.some((call) => call.program),
-		first !== undefined,
-	];
+	const connections = query.useQuery("get", "/v1/connections", undefined, { ...asked, ...often });
+	const connected = isConnected(connections.data?.connections ?? [], calls);
+	const steps = [haveBegun(ownServers(servers.data?.servers)), connected, first !== undefined];
 	const done = steps.filter(Boolean).length;
 	const known = ready && servers.data !== undefined && connections.data !== undefined;
 	const close = () => {
@@ -38,8 +35,21 @@ export function useStart(calls: Call[], ready: boolean, reopened: boolean) {
 	useEffect(() => {
 		if (known && done === steps.length && !closed) close();
 	}, [known, done]);
-	return { wanted: admin && !closed && done < steps.length, first, known, done, of: steps.length, close };
+	return { wanted: admin && !closed && done < steps.length, first, known, done, of: steps.length, connected, close };
 }
+
+/** haveBegun tells whether there are servers, of which one at least has started, or failed to. */
+const haveBegun = (servers: S["Server"][]): boolean => servers.some((server) => server.state !== "starting");
+
+/** isConnected tells whether a client is. The calls of one that has a file here do not count:
+ * its connection may have been undone since. */
+const isConnected = (clients: S["ClientConnection"][], calls: Call[]): boolean =>
+	clients.some((client) => client.files.some((file) => file.connected > 0)) ||
+	calls.some(
+		(call) =>
+			call.program &&
+			!clients.some(({ name, files }) => call.client === `local:${name}` && files.some((file) => file.exists)),
+	);
 
 /** useFirst is the first call of a client. Calls from these pages do not count. */
 function useFirst(calls: Call[]): Call | undefined {
@@ -68,15 +78,12 @@ export function Further({ start }: { start: ReturnType<typeof useStart> }) {
 
 /** Start is the list of what leads to the first call. It ticks itself off. */
 export function Start({
-	first,
-	done,
+	start: { first, done, of, connected },
 	above,
 	onSent,
 	onClose,
 }: {
-	/** The first call of a client. */
-	first?: Call;
-	done: boolean;
+	start: ReturnType<typeof useStart>;
 	/** The calls are below it. */
 	above?: boolean;
 	/** A test call was sent. */
@@ -84,18 +91,19 @@ export function Start({
 	onClose?: () => void;
 }) {
 	const command = useConnections().data?.command ?? ["genkan"];
+	const all = done === of;
 	return (
 		<div className="mx-auto mt-6 mb-8 max-w-[680px] sm:mt-12">
 			<div className="flex items-start justify-between gap-3">
 				<h2 className="text-xl">{t("Welcome in.")}</h2>
 				{onClose && (
-					<Button size="small" look={done ? "primary" : "quiet"} onClick={onClose}>
-						{done ? t("Close") : t("Do not show again")}
+					<Button size="small" look={all ? "primary" : "quiet"} onClick={onClose}>
+						{all ? t("Close") : t("Do not show again")}
 					</Button>
 				)}
 			</div>
 			<p className="mt-1 mb-5 text-muted">
-				{!done
+				{!all
 					? t("Three steps, about a minute. This list ticks itself off.")
 					: above
 						? t("All three steps are done. Calls appear below as they happen.")
@@ -104,20 +112,20 @@ export function Start({
 			<Card>
 				<ol>
 					<Servers />
-					<Connect called={first !== undefined} />
+					<Connect called={first !== undefined} connected={connected} />
 					<FirstCall first={first} onSent={onSent} />
 				</ol>
 			</Card>
 			<p className="mt-4 text-muted">
 				{t("Changed your mind? This command puts every file back, to the byte:")}{" "}
-				<code className="break-all">{shellLine([...command, "undo"])}</code>
+				<Command words={[...command, "undo"]} />
 			</p>
 		</div>
 	);
 }
 
 /** useConnections looks again now and then: files change elsewhere, too. */
-const useConnections = () => query.useQuery("get", "/v1/connections", undefined, { refetchInterval: 5000 });
+const useConnections = () => query.useQuery("get", "/v1/connections", undefined, often);
 
 type State = "done" | "now" | "later";
 
@@ -164,10 +172,16 @@ const listed = (names: string[]) => both(new Set(names));
 
 function Servers() {
 	const [importing, setImporting] = useState(false);
-	const servers = query.useQuery("get", "/v1/servers");
-	const plan = query.useQuery("get", "/v1/import");
+	const servers = query.useQuery("get", "/v1/servers", undefined, {
+		refetchInterval: ({ state }) => moves(state.data?.servers),
+	});
+	const plan = query.useQuery("get", "/v1/import", undefined, {
+		refetchInterval: ({ state }) => state.data?.files.some((file) => file.problem) && often.refetchInterval,
+	});
+	const broken = plan.data?.files.filter((file) => file.problem) ?? [];
 	const own = ownServers(servers.data?.servers);
 	const up = own.filter((server) => server.state === "ready").length;
+	const starting = own.filter((server) => server.state === "starting");
 	const fresh = plan.data?.servers.filter((server) => !server.known) ?? [];
 	const from = listed(fresh.flatMap((server) => server.origins.map((origin) => origin.title)));
 	const add = (
@@ -179,7 +193,7 @@ function Servers() {
 		<>
 			<Step
 				n={1}
-				state={own.length > 0 ? "done" : "now"}
+				state={haveBegun(own) ? "done" : "now"}
 				title={
 					own.length > 0
 						? tn(own.length, "{n} server is here", "{n} servers are here")
@@ -198,6 +212,26 @@ function Servers() {
 					)
 				}
 			>
+				{own.length > 0 && (
+					<span className="flex items-start gap-2">
+						{starting.length > 0 && <Spinner className="mt-1 shrink-0" />}
+						<span>
+							{up === own.length
+								? t("All of them are up.")
+								: sentences(
+										up > 0 && tn(up, "{n} of them is up.", "{n} of them are up."),
+										starting.length > 0 &&
+											tn(
+												starting.length,
+												"{names} is starting. The first start may download it.",
+												"{names} are starting. The first start may download them.",
+												{ names: listed(starting.map((server) => server.name)) },
+											),
+										up + starting.length === 0 && t("None of them is up."),
+									)}
+						</span>
+					</span>
+				)}
 				{fresh.length > 0 ? (
 					<>
 						{sentences(
@@ -206,16 +240,18 @@ function Servers() {
 						)}
 						{fresh.length > 6 && " …"}
 					</>
-				) : own.length > 0 ? (
-					up === own.length ? (
-						t("All of them are up.")
-					) : (
-						t("{n} of them are up.", { n: up })
-					)
 				) : (
+					own.length === 0 &&
 					plan.data &&
-					t("No editor on this machine has servers to import. Paste a command, a URL or any client's JSON.")
+					(broken.length > 0
+						? t("Nothing to import was found in what can be read. You can also add a server yourself.")
+						: t("No editor on this machine has servers to import. Paste a command, a URL or any client's JSON."))
 				)}
+				{broken.map((file) => (
+					<span key={file.path} className="mt-1 block text-bad">
+						{unreadable(file.title, file.problem!)}
+					</span>
+				))}
 			</Step>
 			{importing && (
 				<Suspense>
@@ -226,32 +262,34 @@ function Servers() {
 	);
 }
 
-function Connect({ called }: { called: boolean }) {
+function Connect({ called, connected: any }: { called: boolean; connected: boolean }) {
 	const connections = useConnections();
 	const servers = query.useQuery("get", "/v1/servers");
 	const all = (connections.data?.connections ?? []).map((client) => ({
 		...client,
-		file: client.files.find((file) => file.exists && !file.project) ?? client.files.find((file) => file.exists),
+		file: client.files.find((file) => file.problem) ?? client.files.find((file) => file.exists),
 		connected: client.files.some((file) => file.connected > 0),
 	}));
 	const here = all.filter((client) => client.file);
 	const connected = here.filter((client) => client.connected);
-	const first =
-		here.find((client) => !client.connected && client.file!.servers > 0) ?? here.find((client) => !client.connected);
+	const open = here.filter((client) => !client.connected && !client.file!.problem);
+	const first = open.find((client) => client.file!.servers > 0) ?? open[0];
 	return (
 		<Step
 			n={2}
-			state={connected.length > 0 ? "done" : "now"}
+			state={any ? "done" : "now"}
 			title={
 				connected.length > 0
 					? tn(connected.length, "{names} is connected", "{names} are connected", {
 							names: listed(connected.map((client) => client.title)),
 						})
-					: here.length > 1
-						? t("Connect your clients")
-						: first
-							? t("Connect {name}", { name: first.title })
-							: t("Connect a client")
+					: any
+						? t("A client is connected")
+						: here.length > 1
+							? t("Connect your clients")
+							: first
+								? t("Connect {name}", { name: first.title })
+								: t("Connect a client")
 			}
 			actions={<LinkButton href="/clients">{here.length > 0 ? t("Other clients") : t("How to connect")}</LinkButton>}
 			below={
@@ -261,7 +299,7 @@ function Connect({ called }: { called: boolean }) {
 						<Client
 							key={client.name}
 							client={client}
-							path={client.file!.path}
+							file={client.file!}
 							primary={client === first}
 							called={called}
 							ready={ownServers(servers.data?.servers).length > 0}
@@ -280,13 +318,13 @@ function Connect({ called }: { called: boolean }) {
 
 function Client({
 	client,
-	path,
+	file,
 	primary,
 	called,
 	ready,
 }: {
 	client: S["ClientConnection"] & { connected: boolean };
-	path: string;
+	file: S["ClientFile"];
 	primary: boolean;
 	/** Clients call already. */
 	called: boolean;
@@ -307,17 +345,7 @@ function Client({
 		});
 		return data!;
 	};
-	const undo = () =>
-		run(async () => {
-			await api.DELETE("/v1/connections/{client}", { params: { path: { client: client.name } } });
-			refresh("/v1/connections");
-			say(
-				sentences(
-					t("{file} is as it was.", { file: path }),
-					t("Restart {name} to see the change.", { name: client.title }),
-				),
-			);
-		});
+	const back = () => run(() => undo(client));
 	const connect = () =>
 		run(async () => {
 			const { files } = await ask(false);
@@ -326,13 +354,20 @@ function Client({
 			const failed = files.find((file) => file.problem);
 			if (failed) return complain(failed.problem!.error);
 			if (!files.some(changes)) return say(unchanged(files));
-			say(t("{name} is connected. Restart it to see the change.", { name: client.title }), () => void undo());
+			say(
+				t("{name} is connected. Restart it to see the change.", { name: client.title }),
+				() => void back(),
+				about(client),
+			);
 		});
 	return (
 		<div className="flex flex-wrap items-center gap-2 rounded-md bg-sunken px-3 py-2">
 			<div className="min-w-40 flex-1 max-sm:basis-full">
 				<div className="font-medium">{client.title}</div>
-				<code className="wrap-anywhere block text-muted text-xs">{path}</code>
+				<code className="wrap-anywhere block text-muted text-xs">{file.path}</code>
+				{file.problem && (
+					<div className="text-bad text-sm">{t("The file cannot be read. Correct it by hand first.")}</div>
+				)}
 				{client.connected && !called && (
 					<div className="text-muted text-xs">
 						{t("Restart {name} if it was open, so that it reads its file again.", { name: client.title })}
@@ -340,10 +375,10 @@ function Client({
 				)}
 			</div>
 			{client.connected ? (
-				<Button size="small" busy={busy} onClick={() => void undo()}>
+				<Button size="small" busy={busy} onClick={() => void back()}>
 					{t("Undo")}
 				</Button>
-			) : (
+			) : file.problem ? null : (
 				<div className="flex gap-2 max-sm:-ml-2">
 					<Button size="small" look="quiet" onClick={() => void run(async () => setChange(await ask(true)))}>
 						{t("Show the change")}

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { list, number, t } from "@/lang";
 import { Button, Cap, Card, Dialog, LinkButton, Loaded, Problem, say, Toggle } from "@/ui";
+import { about } from "./change";
 
 /** Connect shows what connecting a client would change, and does it. */
 export function Connect({
@@ -39,6 +40,8 @@ export function Connect({
 									names: list(add.map(nameOf)),
 								})
 							: t("{title} is connected. Restart it, so that it reads its file again.", { title: client.title }),
+						undefined,
+						about(client),
 					);
 					onClose();
 				},

@@ -1,11 +1,12 @@
 import { KeyRound, Plug, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { query, refresh, root, type S } from "@/api/client";
+import { often, query, root, type S } from "@/api/client";
 import { ago, between, list, number, quoted, sentences, t, tn, whole } from "@/lang";
 import { useSession } from "@/shell/session";
-import { Button, Card, Chip, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet, say } from "@/ui";
+import { Button, Card, Chip, Command, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet } from "@/ui";
 import { shellLine } from "@/ui/shell";
+import { undo, unreadable } from "./change";
 import { AddServers, Connect } from "./connect";
 import { Tokens } from "./tokens";
 
@@ -33,7 +34,7 @@ export default function Clients() {
 
 /** LastCall says when a client last called, and leads to its calls. */
 function LastCall({ client }: { client: string }) {
-	const { data } = query.useQuery("get", "/v1/calls", { params: { query: { client, limit: 1 } } });
+	const { data } = query.useQuery("get", "/v1/calls", { params: { query: { client, limit: 1 } } }, often);
 	const [call] = data?.calls ?? [];
 	if (!data) return null;
 	if (!call) return <span>{t("no call yet")}</span>;
@@ -50,32 +51,18 @@ function LastCall({ client }: { client: string }) {
 
 /** Connections are the clients on this machine, with what connecting one would change. */
 function Connections() {
-	const connections = query.useQuery("get", "/v1/connections");
+	const connections = query.useQuery("get", "/v1/connections", undefined, often);
 	const servers = query.useQuery("get", "/v1/servers");
 	// Entries that name a server which is gone or off do not work.
 	const works = (name: string) =>
 		servers.data?.servers.some((one) => one.name === name && one.state !== "disabled") ?? true;
 	const [asked, ask] = useState<S["ClientConnection"]>();
-	const undo = query.useMutation("delete", "/v1/connections/{client}");
-	const takeBack = (client: string, title: string) =>
-		undo.mutate(
-			{ params: { path: { client } } },
-			{
-				onError: complain,
-				onSuccess: ({ files }) => {
-					refresh("/v1/connections", "/v1/doctor");
-					const failed = files.find((file) => file.problem);
-					if (failed) complain(failed.problem!.error);
-					else
-						say(
-							sentences(
-								t("The files of {title} are as they were.", { title }),
-								t("Restart {name} to see the change.", { name: title }),
-							),
-						);
-				},
-			},
-		);
+	const [undoing, setUndoing] = useState<string>();
+	const takeBack = async (client: S["ClientConnection"]) => {
+		setUndoing(client.name);
+		await undo(client).catch(complain);
+		setUndoing(undefined);
+	};
 	return (
 		<section aria-labelledby="here">
 			<h2 id="here" className="mb-2 text-base">
@@ -112,7 +99,8 @@ function Connections() {
 									const problem = one.files.find((file) => file.problem);
 									const lost = [...new Set(one.files.flatMap((file) => file.names))].filter((name) => !works(name));
 									const tone = through === 0 ? "idle" : lost.length > 0 ? "warn" : "ok";
-									const changed = data.changes.some((change) => change.client === one.name);
+									// A file that cannot be read is neither connected nor put back.
+									const changed = !problem && data.changes.some((change) => change.client === one.name);
 									return (
 										<div
 											key={one.name}
@@ -149,17 +137,19 @@ function Connections() {
 														)}
 													</div>
 												)}
-												{problem && <div className="mt-1 text-bad text-sm">{problem.problem}</div>}
+												{problem && (
+													<div className="mt-1 text-bad text-sm">{unreadable(one.title, problem.problem!)}</div>
+												)}
 											</div>
-											<AddServers client={one} />
+											{!problem && <AddServers client={one} />}
 											{changed && (
-												<Button busy={undo.isPending} onClick={() => takeBack(one.name, one.title)}>
+												<Button busy={undoing === one.name} onClick={() => void takeBack(one)}>
 													<Undo2 />
 													{t("Undo")}
 												</Button>
 											)}
-											{entries === 0 && <Entry client={one} command={data.command} />}
-											{through < entries && (
+											{entries === 0 && !problem && <Entry client={one} command={data.command} />}
+											{through < entries && !problem && (
 												<Button look="primary" onClick={() => ask(one)}>
 													{t("Connect")}
 												</Button>
@@ -209,11 +199,11 @@ function NotFound({ clients, command, open }: { clients: S["ClientConnection"][]
 
 /** Entry is the command that gives a client its first entry. */
 function Entry({ client, command }: { client: S["ClientConnection"]; command: string[] }) {
-	const text = shellLine([...command, "connect", client.name, "--aggregate", "--write"]);
+	const words = [...command, "connect", client.name, "--aggregate", "--write"];
 	return (
 		<span className="flex min-w-0 items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
-			<code className="break-all text-xs">{text}</code>
-			<CopyButton text={text} />
+			<Command words={words} className="text-xs" />
+			<CopyButton text={shellLine(words)} />
 		</span>
 	);
 }

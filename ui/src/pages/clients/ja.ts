@@ -3,23 +3,27 @@ export default {
 	"last call {time}": "最後の呼び出し：{time}",
 	"Only an administrator sees the clients.": "クライアントを表示できるのは管理者だけです。",
 	"The files of {title} are as they were.": "{title} のファイルを元に戻しました。",
+	"The entries of {title} are as they were. What was changed in its files since then stays.":
+		"{title} の設定のエントリを元に戻しました。そのあとでファイルに加えられた変更はそのままです。",
+	"The file of {title} cannot be read: {problem}. Correct it by hand.":
+		"{title} のファイルを読み取れません：{problem}。手で直してください。",
 	"On this machine": "このマシン",
 	"No client was found on this machine": "このマシンにはクライアントが見つかりません",
 	"Install Claude Code, Cursor, VS Code or another one, or connect one by hand below.":
 		"Claude Code、Cursor、VS Code などをインストールするか、下の「手動で設定する」の手順でつないでください。",
 	"Not found on this machine: {n}": "このマシンで見つからないクライアント（{n}）",
 	"When one of them is installed, its command gives it an entry for Genkan, with the tools of all servers.":
-		"インストールしたあとでコマンドを実行すると、クライアントの設定に、すべてのサーバーのツールが使える Genkan の項目を追加します。",
+		"インストールしたあとでコマンドを実行すると、クライアントの設定に、すべてのサーバーのツールが使える Genkan のエントリを追加します。",
 	connected: "接続済み",
 	"not connected": "未接続",
 	"{n} servers": "サーバー {n} 個",
 	", {n} through Genkan": "（うち {n} 個が Genkan 経由）",
 	"Its entries for {names} do not work: such a server is not configured, or is off.":
-		"設定の項目 {names} は使えません。指しているサーバーが登録されていないか、オフです。",
+		"設定のエントリ {names} は使えません。指しているサーバーが登録されていないか、オフです。",
 	"Undo the connection, or delete these entries from the file.":
-		"「元に戻す」で接続前の状態に戻すか、その項目をファイルから削除してください。",
+		"「元に戻す」で接続前の状態に戻すか、そのエントリをファイルから削除してください。",
 	"Add the server, or delete these entries from the file.":
-		"サーバーを追加するか、その項目をファイルから削除してください。",
+		"サーバーを追加するか、そのエントリをファイルから削除してください。",
 	"Lower case letters, digits, . _ and -, at most 64 characters, a letter or digit first.":
 		"半角の英小文字、数字、. _ - が使えます。英小文字か数字で始め、64 文字以内で入力してください。",
 	Connect: "つなぐ",
@@ -27,14 +31,14 @@ export default {
 		"{title} をつなぎました。{title} を再起動すると反映されます。",
 	"Connect {title}": "{title} をつなぐ",
 	"These entries would lead to Genkan. Every tool keeps its name; everything else in the file stays, and the file from before is kept.":
-		"次の設定の項目が Genkan 経由になります。ツールの名前は変わりません。ファイルのほかの部分は変更せず、変更前のファイルも保管します。",
+		"次の設定のエントリが Genkan 経由になります。ツールの名前は変わりません。ファイルのほかの部分は変更せず、変更前のファイルも保管します。",
 	"Nothing would change: import its servers first.": "変更するものがありません。先にサーバーを取り込んでください。",
 	"Stay as they are, because Genkan does not have them: {names}": "Genkan にないため、変更しないサーバー：{names}",
 	"Access tokens": "アクセストークン",
 	"Name of a client on another machine, or of a script": "別のマシンのクライアント、またはスクリプトの名前",
 	"Make a token": "アクセストークンを発行",
 	"The token of {name}. It is shown only now: copy it.":
-		"「{name}」のアクセストークンです。今しか表示されないので、コピーしてください。",
+		"「{name}」のアクセストークンです。表示されるのは今回だけです。コピーしてください。",
 	"None yet. Clients on this machine that start Genkan themselves need none.":
 		"アクセストークンはまだありません。このマシン上で `genkan stdio` を起動するクライアントには不要です。",
 	administrator: "管理者",
@@ -42,7 +46,7 @@ export default {
 	"never used": "未使用",
 	"Its calls": "呼び出し履歴",
 	Revoke: "失効させる",
-	"Revoke the token of {name}?": "「{name}」のアクセストークンを失効させますか？",
+	"Revoke the token of “{name}”?": "「{name}」のアクセストークンを失効させますか？",
 	"Whoever uses it is refused from now on.": "このアクセストークンを使っているクライアントは接続できなくなります。",
 	"By hand": "手動で設定する",
 	"A client on this machine": "このマシンのクライアント",
@@ -57,13 +61,13 @@ export default {
 		"{title} に {names} を追加しました。{title} を再起動すると反映されます。",
 	"Add servers to {title}": "{title} にサーバーを追加",
 	"An agent reaches only the servers that its client has an entry for. These are added; everything else in the file stays, and the file from before is kept.":
-		"エージェントが使えるのは、クライアントに設定の項目があるサーバーだけです。次の項目を追加します。ファイルのほかの部分はそのままで、変更前のファイルも保管します。",
+		"エージェントが使えるのは、クライアントに設定のエントリがあるサーバーだけです。次のエントリを追加します。ファイルのほかの部分はそのままで、変更前のファイルも保管します。",
 	"the knowledge base": "ナレッジベース",
 	"knowledge base": "ナレッジベース",
-	"It has no entry for {names}.": "{names} の項目がありません。",
+	"It has no entry for {names}.": "{names} のエントリがありません。",
 	"Add {name}": "{name} を追加",
 	"These clients are connected, but have no entry for {name}, so their agents do not reach it.":
-		"次のクライアントには {name} の設定の項目がないため、エージェントから使えません。",
+		"次のクライアントには {name} の設定のエントリがないため、エージェントから使えません。",
 	"What it may use": "使える範囲",
 	"may use only {servers}": "使えるサーバー：{servers} のみ",
 	"may use all servers": "すべてのサーバーを使えます",

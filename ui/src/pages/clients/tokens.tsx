@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Failure, query, refresh, type S } from "@/api/client";
+import { Failure, often, query, refresh, type S } from "@/api/client";
 import { ago, list, t, whole } from "@/lang";
 import {
 	Button,
@@ -32,7 +32,7 @@ export function Tokens({
 	made?: S["MadeToken"];
 	onMade: (made: S["MadeToken"] | undefined) => void;
 }) {
-	const tokens = query.useQuery("get", "/v1/tokens");
+	const tokens = query.useQuery("get", "/v1/tokens", undefined, often);
 	const make = query.useMutation("post", "/v1/tokens");
 	const revoke = query.useMutation("delete", "/v1/tokens/{name}");
 	const [name, setName] = useState("");
@@ -145,7 +145,7 @@ export function Tokens({
 			{changing && <ChangeLimit token={changing} onClose={() => change(undefined)} />}
 			{asked && (
 				<Confirm
-					title={t("Revoke the token of {name}?", { name: asked })}
+					title={t("Revoke the token of “{name}”?", { name: asked })}
 					action={t("Revoke")}
 					danger
 					busy={revoke.isPending}

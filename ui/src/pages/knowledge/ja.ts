@@ -1,5 +1,5 @@
 export default {
-	"This token may not use the knowledge base.": "このトークンではナレッジベースを使用できません。",
+	"This token may not use the knowledge base.": "このアクセストークンではナレッジベースを使用できません。",
 	Items: "項目",
 	"Current state": "現在の状況",
 	"New item": "新しい項目",

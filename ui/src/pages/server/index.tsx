@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
 import { allTools } from "@/api/tools";
-import { ago, both, clock, list, number, sentences, t, tn, took, whole } from "@/lang";
+import { ago, both, clock, list, number, quoted, sentences, t, tn, took, whole } from "@/lang";
 import { AddServer } from "@/pages/servers/add";
 import { Findings } from "@/pages/servers/findings";
 import { moves, runs, stateOf } from "@/pages/servers/state";
@@ -64,7 +64,7 @@ export default function Server() {
 	forget.current = () => trial.since === undefined && !trial.result?.success && trial.cancel();
 	// biome-ignore lint/correctness/useExhaustiveDependencies: the change is what it waits for
 	useEffect(() => forget.current(), [now]);
-	const [asked, ask] = useState<"remove" | "change" | null>(params.has("change") ? "change" : null);
+	const [asked, ask] = useState<"remove" | "change" | "off" | null>(params.has("change") ? "change" : null);
 	const path = { params: { path: { name } } };
 	const part = (params.get("part") as Part | null) ?? "tools";
 	const again = () =>
@@ -77,8 +77,21 @@ export default function Server() {
 			"/v1/connections",
 		);
 
+	const clients = useClientsOf(name, admin);
 	const turn = (on: boolean) =>
-		change.mutate({ ...path, body: { disabled: !on } }, { onSuccess: again, onError: complain });
+		change.mutate(
+			{ ...path, body: { disabled: !on } },
+			{
+				onError: complain,
+				onSuccess: () => {
+					again();
+					ask(null);
+					const about = `server/${name}`;
+					if (on) say(t("{name} is on.", { name: quoted(name) }), undefined, about);
+					else say(t("{name} is off.", { name: quoted(name) }), () => turn(true), about);
+				},
+			},
+		);
 
 	if (server.error instanceof Failure && server.error.status === 404)
 		return (
@@ -165,7 +178,7 @@ export default function Server() {
 												{
 													title: off ? t("Switch on") : t("Switch off"),
 													icon: <Power />,
-													onSelect: () => turn(off),
+													onSelect: () => (!off && clients.length > 0 ? ask("off") : turn(off)),
 												},
 												"line",
 												{ title: t("Remove"), icon: <Trash2 />, danger: true, onSelect: () => ask("remove") },
@@ -221,10 +234,28 @@ export default function Server() {
 								<Json value={one.definition} />
 							</Card>
 						)}
-						{asked === "change" && <AddServer server={one} onClose={() => ask(null)} />}
+						{admin && asked === "change" && <AddServer server={one} onClose={() => ask(null)} />}
+						{asked === "off" && (
+							<Confirm
+								title={t("Switch “{name}” off?", { name: one.name })}
+								action={t("Switch off")}
+								busy={change.isPending}
+								onClose={() => ask(null)}
+								onConfirm={() => turn(false)}
+							>
+								<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
+									{tn(
+										clients.length,
+										"{clients} has an entry for this server alone, which does not work while the server is off.",
+										"{clients} have an entry for this server alone, which does not work while the server is off.",
+										{ clients: both(clients) },
+									)}
+								</p>
+							</Confirm>
+						)}
 						{asked === "remove" && (
 							<Confirm
-								title={t("Remove {name}?", { name: one.name })}
+								title={t("Remove “{name}”?", { name: one.name })}
 								action={t("Remove")}
 								danger
 								busy={remove.isPending}
@@ -240,7 +271,7 @@ export default function Server() {
 									})
 								}
 							>
-								<WhatGoes server={one} />
+								<WhatGoes server={one} clients={clients} />
 							</Confirm>
 						)}
 					</Page>
@@ -262,12 +293,16 @@ function Trouble({ server }: { server: S["Server"] }) {
 	return <Problem className="mb-4" error={server.problem} />;
 }
 
-/** WhatGoes says what removing a server takes away. */
-function WhatGoes({ server }: { server: S["Server"] }) {
-	const connections = query.useQuery("get", "/v1/connections", undefined, { retry: false });
-	const clients = connections.data?.connections
-		.filter((one) => one.files.some((file) => file.names.includes(server.name)))
+/** useClientsOf are the clients with an entry that names a server: it does not work without it. */
+function useClientsOf(server: string, admin: boolean): string[] {
+	const { data } = query.useQuery("get", "/v1/connections", undefined, { retry: false, enabled: admin });
+	return (data?.connections ?? [])
+		.filter((one) => one.files.some((file) => file.names.includes(server)))
 		.map((one) => one.title);
+}
+
+/** WhatGoes says what removing a server takes away. */
+function WhatGoes({ server, clients }: { server: S["Server"]; clients: string[] }) {
 	const secrets = JSON.stringify(server.definition ?? {}).includes("${secret:");
 	const file = server.source === "file" && (server.declaredIn ?? "genkan.yaml");
 	return (
@@ -280,7 +315,7 @@ function WhatGoes({ server }: { server: S["Server"] }) {
 					secrets && (file ? t("Its secrets stay in the vault.") : t("Its secrets are deleted with it.")),
 				) || t("It is no longer started.")}
 			</p>
-			{clients && clients.length > 0 && (
+			{clients.length > 0 && (
 				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
 					{tn(
 						clients.length,

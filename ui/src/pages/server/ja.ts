@@ -14,7 +14,12 @@ export default {
 	Definition: "定義",
 	"Declared in {place}; secrets are hidden": "定義の場所：{place}（シークレットは非表示）",
 	"Kept in the database; secrets are hidden": "データベースに保存（シークレットは非表示）",
-	"Remove {name}?": "「{name}」を削除しますか？",
+	"Remove “{name}”?": "「{name}」を削除しますか？",
+	"{name} is on.": "{name} をオンにしました。",
+	"{name} is off.": "{name} をオフにしました。",
+	"Switch “{name}” off?": "「{name}」をオフにしますか？",
+	"{clients} have an entry for this server alone, which does not work while the server is off.":
+		"{clients} の設定に、このサーバーだけを指すエントリがあります。サーバーがオフの間、そのエントリは使えません。",
 	"{name} is removed.": "「{name}」を削除しました。",
 	"Its {n} tools disappear for all clients.": "{n} 個のツールがすべてのクライアントから消えます。",
 	"Its secrets are deleted with it.": "シークレットも一緒に削除されます。",
@@ -22,7 +27,7 @@ export default {
 	"Its secrets stay in the vault.": "シークレットは保管庫に残ります。",
 	"It is no longer started.": "以後は起動しません。",
 	"{clients} have an entry for this server alone, which stops working. Delete the entry from the files, or undo the connections on the Clients page.":
-		"{clients} の設定に、このサーバーだけを指す項目があります。その項目は使えなくなります。項目をファイルから削除するか、クライアントのページで接続を元に戻してください。",
+		"{clients} の設定に、このサーバーだけを指すエントリがあります。そのエントリは使えなくなります。エントリをファイルから削除するか、クライアントのページで接続を元に戻してください。",
 	"The server is off.": "サーバーはオフです",
 	"It is not started, and clients have none of its tools.": "起動していないため、クライアントからツールを使えません。",
 	"{on} on, {off} off. Only those that are on are counted.":

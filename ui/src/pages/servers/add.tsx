@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
-import { list, sentences, t, tn } from "@/lang";
+import { list, quoted, sentences, t, tn } from "@/lang";
 import { Button, Dialog, Field, Input, messageOf, Problem, Prose, Select, say, Tabs, TextArea, useChanged } from "@/ui";
 import { fieldErrors, isAtFields, jsonOf, useShowWrong } from "@/ui/schemaform";
 import { closed, lineOf, words } from "./line";
@@ -97,6 +97,10 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 			}),
 		);
 	const named = pasted.every(({ name }) => name.trim() !== "");
+	const there = query.useQuery("get", "/v1/servers").data?.servers;
+	const refusal = ({ key, name }: Pasted) =>
+		(name === key && outcome?.refused.get(key)) ||
+		(there?.some((one) => one.name === name.trim()) && t("There is a server {name} already.", { name: quoted(name) }));
 
 	// What is pasted is read at once, and again when somebody pauses in writing.
 	const readText = read.mutate;
@@ -370,7 +374,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 									<div className="line mt-1 font-mono text-muted text-xs">
 										{one.url ?? [one.command, ...(one.args ?? [])].join(" ")}
 									</div>
-									{outcome && <div className="mt-1 text-bad">{outcome.refused.get(one.key)}</div>}
+									{refusal(one) && <div className="mt-1 text-bad">{refusal(one)}</div>}
 									{trials.outcomes[one.key] && (
 										<Tried className="mt-2" trial={{ ...trials.outcomes[one.key], cancel: trials.cancel }} />
 									)}

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { both, list, t, tn } from "@/lang";
 import { Button, Chip, Dialog, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
+import { unreadable } from "../clients/change";
 
 /** Values are what somebody has typed for inputs of servers, by the names of their secrets. */
 type Values = Record<string, string>;
@@ -85,22 +86,34 @@ function Choice({
 		say(tn(done.added.length, "{n} server is imported.", "{n} servers are imported."));
 		onClose();
 	};
+	const read = plan.files.filter((file) => !file.problem);
+	const broken = plan.files
+		.filter((file) => file.problem)
+		.map((file) => <Problem key={file.path} error={unreadable(file.title, file.problem!)} retry={reread} />);
 	if (fresh.length === 0)
 		return (
-			<Empty
-				title={plan.servers.length > 0 ? t("Genkan has all servers of your editors already.") : t("No servers found")}
-				actions={<Button onClick={reread}>{t("Look again")}</Button>}
-			>
-				{plan.files.length > 0
-					? t("Read: {files}", { files: list(new Set(plan.files.map((file) => file.title))) })
-					: t("No client on this machine has a file with servers.")}
-			</Empty>
+			<>
+				{broken}
+				<Empty
+					title={
+						plan.servers.length + plan.connected > 0
+							? t("Genkan has all servers of your editors already.")
+							: t("No servers found")
+					}
+					actions={broken.length === 0 && <Button onClick={reread}>{t("Look again")}</Button>}
+				>
+					{read.length > 0
+						? t("Read: {files}", { files: list(new Set(read.map((file) => file.title))) })
+						: broken.length === 0 && t("No client on this machine has a file with servers.")}
+				</Empty>
+			</>
 		);
 	return (
 		<div className="flex flex-col gap-4">
+			{broken}
 			<p className="text-muted">
 				{t("Found in {files}. The files stay as they are; connecting a client is the next step.", {
-					files: both(new Set(plan.files.map((file) => file.title))),
+					files: both(new Set(read.map((file) => file.title))),
 				})}
 			</p>
 			<ul className="overflow-hidden rounded-lg border border-line">

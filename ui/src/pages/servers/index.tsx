@@ -24,7 +24,7 @@ export default function Servers() {
 	const [selected, select] = useState<string>();
 	const text = params.get("text") ?? "";
 	const broken = params.get("broken") !== null;
-	const adding = params.get("add");
+	const adding = admin && params.get("add");
 	const set = (name: string, value: string | null) =>
 		setParams(
 			(old) => {

@@ -69,6 +69,7 @@ export default {
 	"JSON as any client writes it": "mcpServers 形式の JSON",
 	"From a server's documentation, or a client's file. `claude mcp add …` is read too.":
 		"サーバーの README や、クライアントのファイルにあるものをそのまま使えます。`claude mcp add …` も読み取れます。",
+	"There is a server {name} already.": "サーバー {name} はすでにあります。",
 	"Leave it out": "除外する",
 	"Starting it once, and waiting for its answer to initialize.": "一度だけ起動し、initialize への応答を待っています。",
 	"{n} s": "{n} 秒",

@@ -1,4 +1,4 @@
-import { query, refresh } from "@/api/client";
+import { often, query, refresh } from "@/api/client";
 import { ago, t, tn, whole } from "@/lang";
 import { Button, Card, Chip, complain, Loaded, say } from "@/ui";
 import { Section } from "./parts";
@@ -7,7 +7,7 @@ const changed = () => refresh("/v1/ui-sessions");
 
 /** Browsers are those that are signed in to these pages. */
 export function Browsers() {
-	const sessions = query.useQuery("get", "/v1/ui-sessions");
+	const sessions = query.useQuery("get", "/v1/ui-sessions", undefined, often);
 	const end = query.useMutation("delete", "/v1/ui-sessions/{id}");
 	const endOthers = query.useMutation("delete", "/v1/ui-sessions");
 	const others = sessions.data?.sessions.some((one) => !one.current);

@@ -95,7 +95,7 @@ function Instances() {
 			{edited === undefined && <Fixed settings={settings} />}
 			{removed !== undefined && (
 				<Confirm
-					title={t("Remove {name}?", { name: removed })}
+					title={t("Remove “{name}”?", { name: removed })}
 					action={t("Remove")}
 					danger
 					busy={settings.busy}

@@ -416,7 +416,7 @@ export default {
 		"このワークフローは別の場所で削除されました。ここに表示している内容は保存されていません。",
 	"Keep it as a new workflow": "新しいワークフローとして保存",
 	"This workflow carries out the limit of the token {name}.":
-		"このワークフローは、トークン「{name}」の制限を実行するものです。",
+		"このワークフローは、アクセストークン「{name}」の制限を実行するものです。",
 	"Change the limit": "制限を変更",
 	"The time in which a person is asked is not counted.": "承認を待つ時間は含みません。",
 	"They did not reach a server, or are not kept whole.":

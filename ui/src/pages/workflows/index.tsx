@@ -102,6 +102,7 @@ export default function Workflows() {
 	};
 	/** What of an import did not go well. */
 	const [failed, setFailed] = useState<string[]>([]);
+	const [imported, setImported] = useState(false);
 	const read = async (files: File[]) => {
 		const done: S["ImportedWorkflow"][] = [];
 		const wrong: string[] = [];
@@ -129,6 +130,7 @@ export default function Workflows() {
 					),
 				);
 		setFailed(wrong);
+		setImported(done.length > 0);
 		if (added.length > 0)
 			say(tn(added.length, "{n} workflow is imported, as a draft.", "{n} workflows are imported, as drafts."));
 		const [first, ...more] = changed;
@@ -410,7 +412,10 @@ export default function Workflows() {
 			</Loaded>
 			{question}
 			{failed.length > 0 && (
-				<Dialog title={t("Not all could be imported")} onClose={() => setFailed([])}>
+				<Dialog
+					title={imported ? t("Not all could be imported") : t("Nothing was imported")}
+					onClose={() => setFailed([])}
+				>
 					<ul className="flex list-disc flex-col gap-1 pl-5">
 						{failed.map((text) => (
 							<li key={text}>{text}</li>

@@ -101,8 +101,9 @@ export default {
 	"the client": "クライアント",
 	"{names} were there already. The files are their drafts now; what runs stays.":
 		"{names} はすでにあります。ファイルの内容を下書きにしました。有効なバージョンは変わりません。",
-	"Not all could be imported": "取り込めなかったもの、問題があるもの",
-	"limit of the token {name}": "トークン「{name}」の制限",
+	"Not all could be imported": "取り込みで見つかった問題",
+	"Nothing was imported": "取り込めなかったファイル",
+	"limit of the token {name}": "アクセストークン「{name}」の制限",
 	"{name} v{version} is enabled, but does not run: all workflows are off.":
 		"「{name}」の v{version} を有効にしましたが、すべてのワークフローが一時停止中のため、動きません。",
 } as Record<string, string>;
