@@ -38,13 +38,14 @@ import {
 	Prose,
 } from "../ui";
 import { Leaving } from "../ui/leave";
+import { shellLine } from "../ui/shell";
 import { beforeLeaving } from "../ui/unsaved";
 import { useKeys } from "./keys";
 import { Mark } from "./mark";
 import { places, usePlaces, useServerTone } from "./nav";
 import { pages } from "./pages";
 import { Palette } from "./palette";
-import { SessionContext, useApprovals, useSession, useWorkflows } from "./session";
+import { SessionContext, useApprovals, useCommand, useSession, useWorkflows } from "./session";
 import { useSwitch } from "./switch";
 import { chooseTheme, useTheme } from "./theme";
 
@@ -310,6 +311,9 @@ function Waits() {
 function Offline() {
 	const connected = useConnected();
 	const [been, setBeen] = useState(false);
+	const command = useCommand();
+	// The open pages look for Genkan where it was. Another host than this machine is a proxy.
+	const here = /^(127\.0\.0\.1|localhost)$/.test(root.hostname) ? ["--port", root.port] : [];
 	if (connected && !been) setBeen(true);
 	if (connected || !been) return null;
 	return (
@@ -317,7 +321,9 @@ function Offline() {
 			<WifiOff className="size-4" />
 			<span>
 				<Prose
-					text={t("Genkan does not answer. What you see may be old. If it has ended, `genkan serve` starts it.")}
+					text={t("Genkan does not answer. What you see may be old. If it has ended, `{command}` starts it.", {
+						command: shellLine([...command, "serve", ...here]),
+					})}
 				/>
 			</span>
 		</div>

@@ -38,8 +38,8 @@ export default {
 	"Page, server, workflow, item, or what a tool should do":
 		"ページ、サーバー、ワークフロー、項目の名前、またはやりたいこと",
 	Item: "項目",
-	"Genkan does not answer. What you see may be old. If it has ended, `genkan serve` starts it.":
-		"Genkan から応答がありません。表示が古い可能性があります。終了している場合は `genkan serve` で起動できます。",
+	"Genkan does not answer. What you see may be old. If it has ended, `{command}` starts it.":
+		"Genkan から応答がありません。表示が古い可能性があります。終了している場合は `{command}` で起動できます。",
 	"Go to a page, server, workflow or tool": "ページ、サーバー、ワークフロー、ツールへ移動",
 	"Search on this page": "このページで検索",
 	"Move in a list": "一覧内を移動",

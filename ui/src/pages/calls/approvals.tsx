@@ -124,7 +124,7 @@ export function Approval({ approval, moves = 0 }: { approval: S["Approval"]; mov
 				{approval.left && <span className="text-muted">{t("Its caller has disconnected.")}</span>}
 				{approval.inClient && <span className="text-muted">{t("Its client asks its person, too.")}</span>}
 				<Input
-					className="max-w-52"
+					className="max-w-64"
 					aria-label={t("Why not? The agent reads it.")}
 					placeholder={t("Why not? The agent reads it.")}
 					maxLength={300}

@@ -19,7 +19,7 @@ export default {
 	"Then it is denied.": "時間を過ぎると拒否されます。",
 	"{time} left": "残り {time}",
 	Deny: "拒否",
-	"Why not? The agent reads it.": "拒否の理由（エージェントに伝わります）",
+	"Why not? The agent reads it.": "拒否の理由（エージェントに伝えます）",
 	Allow: "許可",
 	"To the calls": "呼び出し一覧へ",
 	"Connect a client": "クライアントをつなぐ",

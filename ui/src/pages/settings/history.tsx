@@ -130,7 +130,7 @@ function Keep({ history }: { history: S["HistoryState"] }) {
 					</Setting>
 				</>
 			)}
-			<Setting label={t("Lost since the start")}>{lost(history)}</Setting>
+			<Setting label={t("Not recorded since the start")}>{lost(history)}</Setting>
 		</SettingForm>
 	);
 }
@@ -152,7 +152,7 @@ function State({ history }: { history: S["HistoryState"] }) {
 					t("What was sent and received"),
 					bodies[history.bodies] ? t(bodies[history.bodies]!) : history.bodies,
 				],
-				[t("Lost since the start"), lost(history)],
+				[t("Not recorded since the start"), lost(history)],
 			]}
 		/>
 	);

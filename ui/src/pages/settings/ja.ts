@@ -53,7 +53,7 @@ export default {
 	"Calls that are older will be deleted.": "これより古い呼び出しは削除されます。",
 	"{n} days": "{n} 日間",
 	"What was sent and received": "送受信の内容",
-	"Lost since the start": "起動後に記録できなかった呼び出し",
+	"Not recorded since the start": "起動後に記録できなかった呼び出し",
 	nothing: "なし",
 	"{name} is kept.": "{name} を保存しました。",
 	"Keys and passwords in the vault of this machine. Servers refer to one as {reference}; its value is never shown again.":
@@ -177,14 +177,14 @@ export default {
 		"クライアント、サーバー、ツールごとのサイズは genkan.yaml で指定できます：",
 	"the usual size": "既定のサイズ",
 	"another size": "サイズを指定",
-	"tokens at most, at least {n}": "トークンまで（{n} 以上）",
+	"tokens at most": "トークンまで",
 	"Requests of each client": "クライアントごとのリクエスト",
 	"A client that asks more often is told to wait. Calls count, and so do lists and the start of a session: with a very low limit, a client cannot connect.":
 		"上限を超えたクライアントには、待つように伝えます。呼び出しのほか、一覧の取得やセッションの開始も数えるため、上限が小さすぎるとクライアントは接続できません。",
 	Requests: "リクエスト",
 	"At most": "上限",
 	"no limit": "上限なし",
-	"requests in": "件まで、期間ごと：",
+	"requests in": "件まで。期間：",
 	"0 is not possible. Leave it empty for no limit.": "0 は指定できません。上限なしにするには空欄にしてください。",
 	"such as 30s, 1m, 1h": "30s は 30 秒、1m は 1 分、1h は 1 時間",
 } as Record<string, string>;

@@ -1,5 +1,5 @@
 import { query, type S } from "@/api/client";
-import { number, readNumber, t, tn } from "@/lang";
+import { readNumber, t, tn } from "@/lang";
 import { LinkButton, Loaded, Select, Snippet } from "@/ui";
 import { useDraft } from "@/ui/unsaved";
 import { objectOf, Setting, SettingForm, useSettings, Value } from "./file";
@@ -105,7 +105,7 @@ function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 							onChange={(event) => set({ tokens: event.target.value })}
 							onEnter={save}
 						/>
-						{t("tokens at most, at least {n}", { n: number(500) })}
+						{t("tokens at most")}
 					</>
 				) : (
 					values.kind === "usual" && budgets.usual && <span className="text-muted">{words(budgets.everybody)}</span>
