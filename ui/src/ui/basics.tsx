@@ -236,10 +236,15 @@ export function Problem({ error, retry, className }: { error: unknown; retry?: (
 
 /** messageOf is what to tell a person about an error. */
 export function messageOf(error: unknown): string {
-	if (error instanceof Failure) return ended(error.message);
+	if (error instanceof Failure) return sentence(error.message);
 	if (error instanceof Error) return t("The page has made a mistake: {message}", { message: error.message });
-	return ended(String(error));
+	return sentence(String(error));
 }
+
+/** sentence is a message of Genkan, which is often part of another one, where it stands alone.
+ * A first word that is not just small letters is a name. */
+const sentence = (text: string): string =>
+	ended(/^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text);
 
 /** Empty says why there is nothing, and what to do next. */
 export function Empty({
