@@ -197,7 +197,10 @@ function Nothing({ on, none, until, set }: { on: boolean; none: boolean; until?:
 	const { admin } = useSession();
 	if (!on)
 		return (
-			<Empty title={t("Calls are not kept.")} actions={<LinkButton href="/settings">{t("Settings")}</LinkButton>}>
+			<Empty
+				title={t("Calls are not kept.")}
+				actions={<LinkButton href="/settings/history">{t("Settings")}</LinkButton>}
+			>
 				{t("The configuration says record: off. New calls are shown here while they happen.")}
 			</Empty>
 		);
