@@ -39,6 +39,7 @@ test.describe("a call that has not ended", () => {
 		await main.getByRole("button", { name: "Cancel the call" }).click();
 		await slow;
 		await expect(page.getByText("Where the time went")).toBeVisible();
+		await expect(main.getByText("What the client got").locator("../..")).toContainText("a person canceled this call");
 		await expect(other.getByText("Where the time went")).toBeVisible();
 		await other.close();
 	});

@@ -161,8 +161,8 @@ export function Body({
 	const args = request && whole_ && view === "shown" ? argumentsOf(body.json) : undefined;
 	const notice = request ? undefined : noticeOf(body?.json);
 	const figures = `${bytes(size)} · ${tn(tokens, "{n} token", "{n} tokens")}`;
-	// Where no server answered, the client got the error that Genkan made.
-	const message = !request && !body && call.attempts === 0 && call.outcome !== "canceled" ? call.error : undefined;
+	// Where no server answered, the client got the error that Genkan made; nothing, if it left.
+	const message = !request && !body && call.bytesOut > 0 ? call.error : undefined;
 	return (
 		<Card className="min-w-0 self-start overflow-hidden">
 			<Cap className="flex-wrap gap-y-1! pt-1.5! pb-[5px]!">

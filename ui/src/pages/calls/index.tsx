@@ -72,6 +72,17 @@ function useOpen() {
 	return [open, setOpen] as const;
 }
 
+let lastSelected: string | undefined;
+
+/** useSelected is the row that j and k have reached. It is so still on the way back to the list. */
+function useSelected() {
+	const [selected, select] = useState(lastSelected);
+	useEffect(() => {
+		lastSelected = selected;
+	}, [selected]);
+	return [selected, select] as const;
+}
+
 /** Calls is the first page: what is called, as it happens. */
 export default function Calls() {
 	const { admin } = useSession();
@@ -444,7 +455,7 @@ function CallList({
 	setOpen: (open: ReadonlySet<string>) => void;
 	empty: React.ReactNode;
 }) {
-	const [selected, select] = useState<string>();
+	const [selected, select] = useSelected();
 	const waiting = useWaiting();
 	const scroller = useRef<HTMLDivElement>(null);
 	const columns = useMemo(() => {
