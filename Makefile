@@ -99,10 +99,11 @@ ui: ui/node_modules ## Build the web UI into internal/web/dist
 test-ui: ## Test the web UI: units, then the real binary in Chromium
 	@skip() { echo "** The web UI was not tested in a browser: $$1 **"; exit 0; }; \
 	command -v npm >/dev/null || skip 'Node.js is not installed.'; \
-	[ -n "$(CHROMIUM)" ] || skip 'Chromium is not installed.'; \
 	[ -d ui/node_modules ] || [ -z '$(findstring @quick,$(ARGS))' ] || skip 'make test-ui installs what that needs.'; \
 	$(MAKE) --silent --no-print-directory ui/node_modules || skip 'npm could not install what that needs.'; \
-	$(NPM) test --silent && cd ui && CHROMIUM=$(CHROMIUM) npx playwright test $(ARGS)
+	$(NPM) test --silent || exit 1; \
+	[ -n "$(CHROMIUM)" ] || skip 'Chromium is not installed.'; \
+	cd ui && CHROMIUM=$(CHROMIUM) npx playwright test $(ARGS)
 
 check-ui: ## The committed build of the web UI is a fresh one
 	@if ! command -v npm >/dev/null; then echo 'Node.js is not installed: the build of the web UI is not compared.'; exit 0; fi; \

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
@@ -32,7 +31,7 @@ func (a *API) fail(w http.ResponseWriter, err error) {
 	if isToolFailure(e) {
 		rest = toolFailed
 	}
-	if errors.Is(err, catalog.ErrDisabled) {
+	if catalog.IsDisabled(e) {
 		rest.code = "TOOL_DISABLED"
 		if one, ok := w.(*response); ok && one.id.Admin {
 			e = catalog.DisabledForAdmins(e)

@@ -16,9 +16,10 @@ import (
 	"genkan/internal/workflow"
 )
 
-// The limit of a token is carried out by workflows, one for each of these. Their ids
-// begin so and end with the name of the token; no other workflow may have such an id. While
-// the first is in force, the views of the client are without the other servers (Reach).
+// The limit of a token is carried out by workflows, one for each of these. limitServers,
+// limitWrites, limitPrompts and limitResources are prefixes of workflow ids; the token's name
+// follows. No other workflow may have such an id. While the first is in force, the views of
+// the client leave out all other servers (Reach).
 const (
 	limitServers   = "limit-servers-"   // hides the tools of other servers
 	limitWrites    = "limit-writes-"    // hides tools that are not marked as read-only
@@ -207,13 +208,15 @@ func Reach(running *workflow.Set, token string) []string {
 	return reach
 }
 
+// MayUse reports whether the limit of a token allows a server.
+func MayUse(running *workflow.Set, token, server string) bool {
+	reach := Reach(running, token)
+	return reach == nil || slices.Contains(reach, server)
+}
+
 // mayUse reports whether a caller may use a server.
 func (a *API) mayUse(id gateway.Identity, server string) bool {
-	if id.Admin || a.opt.Engine == nil {
-		return true
-	}
-	reach := Reach(a.opt.Engine.Set(), id.ClientID)
-	return reach == nil || slices.Contains(reach, server)
+	return id.Admin || a.opt.Engine == nil || MayUse(a.opt.Engine.Set(), id.ClientID, server)
 }
 
 // readsKnowledgeOnly reports whether a caller may read the knowledge base and not write to it.

@@ -85,8 +85,8 @@ func (a *API) importWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.
 	encode(w, http.StatusOK, out)
 }
 
-// imported stores workflows and hook modules. All definitions are read, and their tests checked, before
-// the first is stored.
+// imported stores workflows and hook modules. All definitions are read, and their tests
+// checked, before the first is stored.
 func (a *API) imported(r *http.Request, in client.WorkflowExport) (client.WorkflowImport, error) {
 	out := client.WorkflowImport{Workflows: []client.ImportedWorkflow{}, HookModules: []client.ImportedWorkflow{}}
 	ctx, library := r.Context(), a.opt.Workflows

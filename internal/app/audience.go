@@ -2,11 +2,9 @@ package app
 
 import (
 	"context"
-	"slices"
 
 	"genkan/internal/api"
 	"genkan/internal/gateway"
-	"genkan/internal/identity"
 	"genkan/internal/workflow"
 )
 
@@ -22,8 +20,7 @@ func (p *Process) reach(client string) []string {
 
 // mayUse reports whether the limit of a client allows a source.
 func (p *Process) mayUse(client, source string) bool {
-	reach := p.reach(client)
-	return reach == nil || slices.Contains(reach, source)
+	return api.MayUse(p.workflows.engine.Set(), client, source)
 }
 
 // listsOf returns what workflows leave of a source's tools for the audience of a view.
@@ -42,6 +39,7 @@ func (p *Process) rewrite(replace func()) {
 		return
 	}
 	h.Rewrite(p.mcp.Views(), replace)
+	p.rewritten.Store(true)
 	p.listsDropped()
 }
 
@@ -66,13 +64,6 @@ func (p *Process) recheck(ctx context.Context, call *gateway.Call) error {
 	return nil
 }
 
-// tokenChanged cancels the calls of a client whose token was revoked.
-func (p *Process) tokenChanged(operation, name string) {
-	if operation == identity.OperationRevoke {
-		p.recorder.CancelOf(name)
-	}
-}
-
 func (p *Process) listsDropped() {
 	select {
 	case p.dropped <- struct{}{}:
@@ -81,7 +72,7 @@ func (p *Process) listsDropped() {
 }
 
 // renewLists notifies clients that have lists of their own when these change, and ends
-// approvals of calls that these have no more. It runs beside refresh, because it may wait
+// approvals of calls and subscriptions that these have no more. It runs beside refresh, because it may wait
 // for workflows.
 func (p *Process) renewLists(ctx context.Context) {
 	for {
@@ -94,6 +85,9 @@ func (p *Process) renewLists(ctx context.Context) {
 			for _, view := range views {
 				p.mcp.Changed(view, kind)
 			}
+		}
+		if p.rewritten.Swap(false) {
+			p.mcp.Resubscribe()
 		}
 		p.workflows.desk.Recheck(func(call *gateway.Call) error { return p.recheck(ctx, call) })
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -308,6 +309,86 @@ func TestServersBeyondALimitAreUnknown(t *testing.T) {
 			t.Errorf("after the limit, %s: %s", what, answer)
 		}
 	}
+}
+
+// A client has no tasks at servers beyond its limit, also not those that it made before.
+func TestTasksBeyondALimitAreUnknown(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t), "two": child(t, "-era", "legacy", "-everything", "-tasks")}))
+	h.waitReady("one", "two")
+	as := *h
+	as.token = h.client("alice").token
+	alice := as.legacy("2025-11-25", `{}`)
+	made := alice.ask("tools/call", `{"name":"two__work","arguments":{"gate":"`+h.dir+`","text":"of two"},"task":{"ttl":60000}}`)
+	_, id, _ := strings.Cut(made, `"taskId":"`)
+	id, _, found := strings.Cut(id, `"`)
+	if !found {
+		t.Fatal(made)
+	}
+	for _, test := range []struct {
+		limit string
+		knows bool
+	}{{`{"servers":["two"]}`, true}, {`{"servers":["one"]}`, false}, {`{}`, true}} {
+		h.must("PUT", "/v1/tokens/alice/limit", test.limit, http.StatusOK)
+		for _, method := range []string{"tasks/get", "tasks/result"} {
+			if got := alice.ask(method, `{"taskId":"`+id+`"}`); strings.Contains(got, "Task not found") == test.knows {
+				t.Errorf("limited to %s, %s: %s", test.limit, method, got)
+			}
+		}
+	}
+}
+
+// A limit ends the subscriptions of its client at other servers, and lifting it brings them
+// back.
+func TestALimitEndsSubscriptions(t *testing.T) {
+	t.Parallel()
+	record := filepath.Join(t.TempDir(), "record")
+	h := openHouse(t, servers(conf{"one": child(t), "two": child(t, "-era", "legacy", "-everything", "-record", record)}))
+	h.waitReady("one", "two")
+	as := *h
+	as.token = h.client("alice").token
+	if got := as.legacy("2025-06-18", `{}`).ask("resources/subscribe", `{"uri":"fault://text"}`); strings.Contains(got, "error") {
+		t.Fatal(got)
+	}
+	listening, listen := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(listening, http.MethodPost, h.base+"/mcp", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["fault://blob"]},"_meta":{`+modernMeta+`}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = http.Header{
+		"Authorization": {"Bearer " + as.token}, "Content-Type": {"application/json"}, "Accept": {"text/event-stream"},
+		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"subscriptions/listen"},
+	}
+	modern, err := h.http.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { listen(); _ = modern.Body.Close() }()
+
+	// asked counts the requests for both resources that the server received.
+	asked := func(method string) func(times int) {
+		return func(times int) {
+			t.Helper()
+			testkit.Eventually(t, func() bool {
+				seen := map[string]int{}
+				for _, line := range testkit.Lines(t, record) {
+					for _, uri := range []string{"fault://text", "fault://blob"} {
+						if strings.Contains(line, `"method":"`+method+`"`) && strings.Contains(line, uri) {
+							seen[uri]++
+						}
+					}
+				}
+				return seen["fault://text"] == times && seen["fault://blob"] == times
+			}, "%d times %s of each resource", times, method)
+		}
+	}
+	subscribed, unsubscribed := asked("resources/subscribe"), asked("resources/unsubscribe")
+	subscribed(1)
+	h.must("PUT", "/v1/tokens/alice/limit", `{"servers":["one"]}`, http.StatusOK)
+	unsubscribed(1)
+	h.must("PUT", "/v1/tokens/alice/limit", `{}`, http.StatusOK)
+	subscribed(2)
 }
 
 // The dependencies that an administrator gives to a tool name no tool that a client does

@@ -95,7 +95,7 @@ func TestTheHistoryOfCalls(t *testing.T) {
 // far as its client may know that server. Only administrators learn that a tool is hidden.
 func TestCallsThatReachNoServer(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, servers(conf{"one": child(t), "gone": conf{"command": "/no/such/program"}, "two": child(t)}))
+	h := openHouse(t, servers(conf{"one": child(t), "gone": conf{"command": "/no/such/program"}, "two": child(t, "-everything")}))
 	h.waitReady("one", "two")
 	alice := h.client("alice")
 	h.must(http.MethodPut, "/v1/tokens/alice/limit", `{"servers":["one","gone"]}`, http.StatusOK)
@@ -115,6 +115,11 @@ func TestCallsThatReachNoServer(t *testing.T) {
 	} {
 		alice.callAt(c.path, c.tool, `{}`)
 	}
+	as := *h
+	as.token = alice.token
+	session := as.legacy("2025-11-25", `{}`)
+	session.ask("resources/read", `{"uri":"made://up"}`) // two would be asked, if it were allowed
+	session.ask("prompts/get", `{"name":"two__greet"}`)
 	var got []string
 	for _, e := range h.recorded(everything)[before:] {
 		got = append(got, strings.TrimRight(strings.Join([]string{e.Server, e.Tool, e.Outcome}, " ")+" "+strings.Repeat("unlisted", int(e.Flags&history.Unlisted/history.Unlisted))+strings.Repeat(" hidden", int(e.Flags&history.Hidden/history.Hidden)), " "))
@@ -124,11 +129,12 @@ func TestCallsThatReachNoServer(t *testing.T) {
 		"gone gone__anything unavailable unlisted", "gone anything unavailable unlisted",
 		"one made_up not_found unlisted", "one one__made_up not_found unlisted",
 		"one one__echo not_found unlisted hidden", " two__pid not_found unlisted hidden", " nobody__made_up not_found unlisted",
+		"  not_found", "  not_found  hidden", // an address, and a prompt
 	}; !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	const toAdmins = "It exists, but the limit of the client's token or a workflow hides it"
-	for who, want := range map[string]int{alice.token: 0, h.token: 2} {
+	for who, want := range map[string]int{alice.token: 0, h.token: 3} {
 		if n := strings.Count(visitor{h, who}.rest(http.MethodGet, "/v1/calls", ""), toAdmins); n != want {
 			t.Errorf("%d calls are said to be of hidden tools, want %d", n, want)
 		}
@@ -151,7 +157,7 @@ func TestCallsThatReachNoServer(t *testing.T) {
 			hidden++
 		}
 	}
-	if hidden != 2 {
+	if hidden != 3 {
 		t.Errorf("%d lines of the log tell of hidden tools", hidden)
 	}
 }

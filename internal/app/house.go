@@ -34,8 +34,10 @@ type house struct {
 	tasks     *tasks.Registry
 	validator *catalog.Validator
 	limit     *ratelimit.Limiter
-	shaper    *shape.Shaper
-	handler   gateway.Handler
+	// mayUse reports whether the limit of a client allows a source.
+	mayUse  func(client, source string) bool
+	shaper  *shape.Shaper
+	handler gateway.Handler
 	// inner takes the calls that workflows make. They do not count against the limit.
 	inner gateway.Handler
 	// arrival is the corridor behind record and limit. It takes the calls that an
@@ -220,11 +222,11 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	for _, s := range h.builtIn {
 		mounts = append(mounts, builtInMount(s, p.overrides))
 	}
-	h.successor = p.house.Load
+	h.successor, h.mayUse = p.house.Load, p.mayUse
 	h.shaper = p.shaper(cfg)
 	h.Views = views.New(views.Options{
 		Config: cfg, Mounts: mounts, Always: h.everywhere(), Learned: p.learned, Log: p.catalogLog, Translate: language(cfg).Translator(),
-		HasLists: p.hasLists, Lists: p.listsOf, MayUse: p.mayUse,
+		HasLists: p.hasLists, Lists: p.listsOf, MayUse: h.mayUse,
 		Vectors: p.vectors.shelfFor(cfg.Embeddings, p.store, p.log),
 		Guide: func(view gateway.View) gateway.Source {
 			return guide.New(view, language(cfg).Translator(), func() guide.House { return h.successor() })

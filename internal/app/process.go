@@ -168,7 +168,9 @@ type Process struct {
 	opened chan struct{}
 	// dropped is signaled when catalogs of clients with lists of their own were dropped.
 	dropped chan struct{}
-	dirty   struct {
+	// rewritten is set if workflows were replaced since subscriptions were last repeated.
+	rewritten atomic.Bool
+	dirty     struct {
 		sync.Mutex
 		lists map[dirtyList]bool // whether the source announced the change itself
 	}
@@ -237,7 +239,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.openKnowledge()
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.tokens = identity.NewTokens(p.store, admin, time.Now)
-	p.tokens.Changed = p.tokenChanged
+	p.tokens.Revoked = func(name string) { p.recorder.CancelOf(name) }
 	if err := p.openResults(); err != nil {
 		return nil, err
 	}
@@ -285,6 +287,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.renewLists(p.life) })
 	p.beside.Go(func() { config.Watch(p.life, p.ConfigFile(), p.log, p.fileChanged) })
 	p.beside.Go(func() { p.registry.Watch(p.life) })
+	p.beside.Go(func() { p.tokens.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
 	p.followWorkflows(cfg)
 	p.beside.Go(func() { p.workflows.library.Watch(p.life, p.store.ChangeSequence) })

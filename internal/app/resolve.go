@@ -30,13 +30,20 @@ func (h *house) find(call *gateway.Call) error {
 		return views.Missing(call.View)
 	}
 	if call.Kind == gateway.KindTask {
-		call.Tool = h.tasks.Resolve(call, h.source)
+		call.Tool = h.tasks.Resolve(call, func(name string) gateway.Source {
+			if client := call.View.Audience; client != "" && !h.mayUse(client, name) {
+				return nil
+			}
+			return h.source(name)
+		})
 	}
 	if call.Tool != nil {
 		return nil
 	}
 	err := c.Resolve(call)
-	if e := gateway.AsError(err); err != nil && call.Tool == nil && call.View.Audience != "" {
+	// Any URI may be of a resource, so only names prove that something exists.
+	byName := call.Kind == gateway.KindTool || call.Kind == gateway.KindPrompt
+	if e := gateway.AsError(err); err != nil && byName && call.Tool == nil && call.View.Audience != "" {
 		all, ok := h.Catalog(call.View.Shared())
 		e.Hidden = ok && all.Find(call.Kind, call.Name) != nil
 	}

@@ -38,7 +38,13 @@ func (o Options) secrets(v *vault.File, admin gateway.Secret, cfg func() *config
 func (p *Process) redactJSON(raw []byte) []byte { return p.secrets.JSON(p.life, raw) }
 
 // redactKnown takes the secrets that genkan holds out of what people decide about.
-func (p *Process) redactKnown(raw []byte) []byte { return p.secrets.Known(p.life, raw) }
+func (p *Process) redactKnown(raw []byte) ([]byte, error) {
+	out, err := p.secrets.Known(p.life, raw)
+	if err != nil {
+		p.log.Warn("the arguments of a call cannot be shown to a person, because the vault cannot be read", "error", err)
+	}
+	return out, err
+}
 
 // redactText takes secrets out of an error before it is stored.
 func (p *Process) redactText(text string) string { return p.secrets.Text(p.life, text) }

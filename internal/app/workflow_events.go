@@ -61,13 +61,13 @@ func approvalEvent(a workflow.Approval) client.ApprovalEvent {
 	}
 }
 
-// approvalOpened publishes that a call waits for a person, and tells the webhook if people
-// who read it can decide.
+// approvalOpened publishes that a call waits for a person. It tells the webhook unless the
+// client of the call asks its own person.
 func (p *Process) approvalOpened(a workflow.Approval) {
 	if !a.InClient {
 		told := a
 		// A chat keeps what it is told. The page of the link shows what people decide about.
-		told.Arguments = string(p.redactJSON([]byte(a.Arguments)))
+		told.Tool, told.Arguments = string(p.redactJSON([]byte(a.Tool))), string(p.redactJSON([]byte(a.Arguments)))
 		p.workflows.webhook.Opened(told)
 	}
 	p.live.Publish(events.Event{Topic: events.Approvals, Name: client.EventApprovalOpened, Client: a.Client, Data: events.ForAdmins(approvalEvent(a))})

@@ -317,3 +317,22 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("Authorization", "Bearer "+w.token)
 	return w.next.RoundTrip(r)
 }
+
+// A call is not refused for being disabled if a workflow around it calls a disabled tool: the
+// error names the workflow, also to administrators.
+func TestAWorkflowCallsADisabledTool(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t), "two": child(t)}))
+	h.waitReady("one", "two")
+	h.enable(`{"id":"w","name":"My workflow","workflowType":"tools/call","match":{"tools":["one__echo"]},
+		"nodes":[{"id":"start","type":"start"},{"id":"ask","type":"tool","data":{"tool":"two__echo","arguments":{"text":{"value":"x"}}}},{"id":"call","type":"mcp-call"},{"id":"end","type":"end"}],
+		"edges":[{"source":"start","target":"ask"},{"source":"ask","target":"call"},{"source":"call","target":"end"}]}`)
+	h.must(http.MethodPost, "/v1/tools/two__echo/disable", "", http.StatusOK)
+	got := h.must(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"hello"}}`, http.StatusForbidden)
+	if !strings.Contains(got, `workflow \"My workflow\" failed at its node \"ask\"`) || !strings.Contains(got, "Tool is disabled: two__echo") || strings.Contains(got, "TOOL_DISABLED") {
+		t.Errorf("answered %s", got)
+	}
+	if got, err := h.call("one__echo", `{"text":"hello"}`); err == nil && strings.Contains(got, `"disabled"`) {
+		t.Errorf("answered %s", got)
+	}
+}

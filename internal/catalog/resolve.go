@@ -171,12 +171,22 @@ func Disabled(name string) *gateway.Error {
 	}
 }
 
+// IsDisabled reports whether a call was refused because its own tool is disabled. The error
+// of a workflow that called a disabled tool only has ErrDisabled among its causes.
+func IsDisabled(e *gateway.Error) bool {
+	return e != nil && e.Err == ErrDisabled //nolint:errorlint // no other cause counts
+}
+
 // DisabledForAdmins returns an error of Disabled with the command that switches the tool on
-// again. Agents do not get it: they would undo what an administrator has decided.
-func DisabledForAdmins(disabled *gateway.Error) *gateway.Error {
-	name := disabled.Values[0]
+// again, and any other error unchanged. Agents do not get it: they would undo what an
+// administrator has decided.
+func DisabledForAdmins(e *gateway.Error) *gateway.Error {
+	if !IsDisabled(e) || len(e.Values) == 0 {
+		return e
+	}
+	name := e.Values[0]
 	return &gateway.Error{
-		Code: disabled.Code, Err: disabled.Err, Unsent: true,
+		Code: e.Code, Err: e.Err, Unsent: true,
 		Message: "Tool is disabled: %s. An admin has switched it off; `genkan tools enable %s` switches it on again",
 		Values:  []any{name, name},
 	}

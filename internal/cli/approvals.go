@@ -61,7 +61,7 @@ func (c *command) listApprovals(list client.ApprovalList, now time.Time) {
 			fmt.Fprintln(c.std.Err, c.say("Client %s asks its own person about %s, too; the first answer counts.", p.Client, p.ID))
 		}
 		if p.Left {
-			fmt.Fprintln(c.std.Err, c.say("Client %s has disconnected and waits no more for %s.", p.Client, p.ID))
+			fmt.Fprintln(c.std.Err, c.say("Client %s has disconnected; nobody reads the answer of %s.", p.Client, p.ID))
 		}
 		if p.NotShown > 0 {
 			fmt.Fprintln(c.std.Err, c.say("%d bytes of the arguments of %s are not shown here. `genkan approvals show %s` shows all of them.", p.NotShown, p.ID, p.ID))

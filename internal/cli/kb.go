@@ -97,7 +97,7 @@ func (c *command) kbList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c.meantStatuses(f.Statuses)
+			c.meantStatuses(cmd.Context(), remote, f.Statuses)
 			list, err := remote.Items(cmd.Context(), f)
 			if err != nil {
 				return err
@@ -162,7 +162,7 @@ func (c *command) kbSearch() *cobra.Command {
 				return err
 			}
 			s.Query = strings.Join(args, " ")
-			c.meantStatuses(s.Statuses)
+			c.meantStatuses(cmd.Context(), remote, s.Statuses)
 			found, err := remote.SearchItems(cmd.Context(), s)
 			if err != nil {
 				return err

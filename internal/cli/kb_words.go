@@ -1,6 +1,12 @@
 package cli
 
-import "genkan/internal/gateway"
+import (
+	"context"
+	"slices"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+)
 
 // usualStatuses are the statuses of items unless the configuration names others.
 func usualStatuses() []gateway.Text {
@@ -31,18 +37,24 @@ func (c *command) shownStatus(status string) string { return c.shownWord(status,
 
 func (c *command) shownPriority(priority string) string { return c.shownWord(priority, priorities()) }
 
-// meantStatus returns the name of a status that may be written as tables show it.
-func (c *command) meantStatus(status string) string {
+// meantStatus returns the name of a status that may be written as tables show it. One that
+// the knowledge base has is meant as it is written.
+func (c *command) meantStatus(ctx context.Context, remote *client.Client, status string) string {
 	for _, t := range usualStatuses() {
-		if c.language.Text(t) == status {
-			return t.Format
+		if t.Format == status || c.language.Text(t) != status {
+			continue
 		}
+		list, err := remote.Statuses(ctx) // without it, what tables show is meant
+		if err == nil && slices.ContainsFunc(list.Statuses, func(s client.Status) bool { return s.Name == status }) {
+			return status
+		}
+		return t.Format
 	}
 	return status
 }
 
-func (c *command) meantStatuses(statuses []string) {
+func (c *command) meantStatuses(ctx context.Context, remote *client.Client, statuses []string) {
 	for i := range statuses {
-		statuses[i] = c.meantStatus(statuses[i])
+		statuses[i] = c.meantStatus(ctx, remote, statuses[i])
 	}
 }

@@ -81,7 +81,7 @@ func (c *command) kbAdd() *cobra.Command {
 				return err
 			}
 			item, err := remote.AddItem(cmd.Context(), client.NewItem{
-				Type: args[0], Title: args[1], Description: f.description, Content: content, Status: c.meantStatus(f.status), Priority: f.priority,
+				Type: args[0], Title: args[1], Description: f.description, Content: content, Status: c.meantStatus(cmd.Context(), remote, f.status), Priority: f.priority,
 				Category: f.category, Version: f.version, StartDate: f.start, EndDate: f.end, Tags: f.tags, Related: f.related,
 			})
 			if err != nil {
@@ -126,6 +126,9 @@ With another type an item gets another id; its old reference goes on finding it.
 			remote, err := c.running(cmd.Context())
 			if err != nil {
 				return err
+			}
+			if _, ok := changes["status"]; ok && f.status != "" {
+				changes["status"] = c.meantStatus(cmd.Context(), remote, f.status)
 			}
 			ref := args[0]
 			var item client.Item
@@ -206,7 +209,7 @@ relation has no direction: either item shows it.
 func (c *command) itemChanges(cmd *cobra.Command, f itemFlags) (map[string]any, error) {
 	changes := map[string]any{}
 	for flag, value := range map[string]string{
-		"title": f.title, "description": f.description, "status": c.meantStatus(f.status), "priority": f.priority,
+		"title": f.title, "description": f.description, "status": f.status, "priority": f.priority,
 		"category": f.category, "version": f.version, "start": f.start, "end": f.end,
 	} {
 		if !cmd.Flags().Changed(flag) {

@@ -94,14 +94,14 @@ func (c *command) sayWhoLacks(ctx context.Context, server string) {
 	if err != nil {
 		return // it is only a hint
 	}
-	var titles []string
+	var names, titles []string
 	for _, known := range list.Clients {
 		if slices.Contains(known.Lacking, server) {
-			titles = append(titles, known.Title)
+			names, titles = append(names, known.Name), append(titles, known.Title)
 		}
 	}
 	if len(titles) > 0 {
-		fmt.Fprintln(c.std.Out, c.say("%s has no entry for it yet; `genkan connect all --add %s --write` adds one.", gateway.Names(titles), server))
+		fmt.Fprintln(c.std.Out, c.say("%s has no entry for it yet; `genkan connect %s --add %s --write` adds one.", gateway.Names(titles), strings.Join(names, " "), server))
 	}
 }
 

@@ -51,6 +51,8 @@ type Change struct {
 	real string
 	// file locates the entries.
 	file File
+	// added are the names of the entries that the change added.
+	added []string
 }
 
 // record is a change as JSON.
@@ -65,6 +67,8 @@ type record struct {
 	// Keys and Sections say where the file's servers are.
 	Keys     []string `json:"keys"`
 	Sections string   `json:"sections,omitempty"`
+	// Added is null in records of earlier versions.
+	Added []string `json:"added"`
 }
 
 func digest(b []byte) string {
@@ -110,7 +114,7 @@ func (b Backups) write(f File, src, out []byte, created bool) (Change, error) {
 	if b.Now != nil {
 		now = b.Now
 	}
-	c := Change{Client: f.Client, Path: f.Path, Time: now().UTC(), Created: created, after: digest(out), real: resolved(f.Path, maxLinks), file: f}
+	c := Change{Client: f.Client, Path: f.Path, Time: now().UTC(), Created: created, after: digest(out), real: resolved(f.Path, maxLinks), file: f, added: f.addedNames(src, out)}
 	if !created {
 		c.before = digest(src)
 	}
@@ -134,7 +138,7 @@ func (b Backups) keep(c *Change, src []byte) error {
 		return err
 	}
 	id := c.Time.Format("20060102T150405.000000000Z") + "-" + c.Client
-	data, err := json.Marshal(record{c.Client, c.Path, c.real, c.Time, c.Created, c.before, c.after, c.file.keys, c.file.sections})
+	data, err := json.Marshal(record{c.Client, c.Path, c.real, c.Time, c.Created, c.before, c.after, c.file.keys, c.file.sections, c.added})
 	if err != nil {
 		return err
 	}
@@ -221,7 +225,10 @@ func (b Backups) List() (all []Change, unreadable []string, err error) {
 			continue
 		}
 		file := File{Client: r.Client, Path: r.Path, Format: formatOf(r.Path), keys: r.Keys, sections: r.Sections}
-		all = append(all, Change{id, r.Client, r.Path, r.Time, r.Created, r.Before, r.After, r.Real, file})
+		if r.Added == nil {
+			r.Added = []string{aggregateName, addedPrefix + knowledgeServer}
+		}
+		all = append(all, Change{id, r.Client, r.Path, r.Time, r.Created, r.Before, r.After, r.Real, file, r.Added})
 	}
 	slices.SortFunc(all, func(x, y Change) int { return strings.Compare(y.ID, x.ID) })
 	return all, unreadable, nil
@@ -244,8 +251,8 @@ func (b Backups) Restorable(path string) (known, restorable bool) {
 }
 
 // Undo restores the contents from before a change and reports true. If the file has
-// been changed since, Undo restores only the entries that still lead to genkan and
-// reports false, or fails if it cannot. With force, it overwrites the file. It never
+// been changed since, Undo restores only the entries that still lead to genkan, removes
+// those that the change added, and reports false, or fails if it cannot. With force, it overwrites the file. It never
 // follows a symbolic link that was not there at the time of the change.
 func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	now, missing, err := Contents(c.Path)
@@ -269,7 +276,7 @@ func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	case !force && (missing || digest(now) != c.after):
 		out, ok := []byte(nil), false
 		if !missing {
-			out, ok = c.file.restored(now, before)
+			out, ok = c.file.restored(now, before, b.addedSince(c))
 		}
 		if !ok {
 			return false, gateway.Errorf(gateway.CodeConflict,
@@ -291,6 +298,19 @@ func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	}
 	b.forget(c)
 	return true, nil
+}
+
+// addedSince returns the names of the entries that a change and later ones of the file
+// added. A later change whose backup is lost cannot be undone by itself.
+func (b Backups) addedSince(c Change) []string {
+	added := c.added
+	all, _, _ := b.List() // without it, the change's own names are still right
+	for _, later := range all {
+		if later.Path == c.Path && later.ID > c.ID {
+			added = slices.Concat(added, later.added)
+		}
+	}
+	return added
 }
 
 func unwritable(path string, err error) *gateway.Error {

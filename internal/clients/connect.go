@@ -104,6 +104,26 @@ func (f File) addServers(src []byte, plan Plan) ([]byte, error) {
 	return src, nil
 }
 
+// addedNames returns the names of the file's own entries that out has and src has not.
+// They are not nil.
+func (f File) addedNames(src, out []byte) []string {
+	had := f.entryNames(src)
+	return slices.DeleteFunc(f.entryNames(out), func(name string) bool { return slices.Contains(had, name) })
+}
+
+func (f File) entryNames(src []byte) []string {
+	names := []string{}
+	root, _ := parse(f.Format, src) // a file that cannot be read has none
+	for _, c := range f.containers(root) {
+		for _, e := range c.node.entries {
+			if c.section == "" {
+				names = append(names, nameOf(c.node, e))
+			}
+		}
+	}
+	return names
+}
+
 // addedPrefix is before the names of added entries whose own name is taken.
 const addedPrefix = aggregateName + "-"
 

@@ -8,9 +8,10 @@ import (
 
 // restored returns the present contents with the entries of earlier contents.
 // Several clients rewrite their files all the time, for counters and the like. Such
-// changes stay; only entries that still lead to genkan are restored. restored
-// reports false if there are none, or if the result is not as intended.
-func (f File) restored(now, before []byte) ([]byte, bool) {
+// changes stay; only entries that still lead to genkan are restored, and of those that
+// were not there only the added ones are removed. restored reports false if there are
+// none, or if the result is not as intended.
+func (f File) restored(now, before []byte, added []string) ([]byte, bool) {
 	old, bad := parse(f.Format, before)
 	present, alsoBad := parse(f.Format, now)
 	if bad != nil || alsoBad != nil {
@@ -23,7 +24,7 @@ func (f File) restored(now, before []byte) ([]byte, bool) {
 		if bad != nil || len(left) > 0 || at.kind != c.node.kind {
 			continue
 		}
-		r := f.restoration(c, at, f.aggregated(present) && !f.aggregated(old))
+		r := f.restoration(c, at, f.aggregated(present) && !f.aggregated(old), added)
 		plans = append(plans, r)
 		model, _, _ := find(want, c.keys)
 		r.apply(model)
@@ -52,7 +53,7 @@ type restoration struct {
 	keys []string
 	at   *node
 	// back are earlier entries that replace the present ones; add are earlier
-	// entries that are missing; remove are entries for genkan that were not there.
+	// entries that are missing; remove are entries for genkan that connecting added.
 	back   map[string]entry
 	add    []entry
 	remove map[string]bool
@@ -60,7 +61,7 @@ type restoration struct {
 
 func (r restoration) useful() bool { return len(r.back)+len(r.add)+len(r.remove) > 0 }
 
-func (f File) restoration(was container, at *node, aggregated bool) restoration {
+func (f File) restoration(was container, at *node, aggregated bool, added []string) restoration {
 	r := restoration{keys: was.keys, at: at, back: map[string]entry{}, remove: map[string]bool{}}
 	names := map[string]bool{}
 	for _, e := range was.node.entries {
@@ -78,7 +79,8 @@ func (f File) restoration(was container, at *node, aggregated bool) restoration 
 		}
 	}
 	for _, e := range at.entries {
-		if name := nameOf(at, e); name != "" && !names[name] && f.own(name, e.value) {
+		name := nameOf(at, e)
+		if was.section == "" && slices.Contains(added, name) && !names[name] && f.own(name, e.value) {
 			r.remove[name] = true
 		}
 	}

@@ -87,3 +87,90 @@ func TestUndoKeepsWhatLeadsElsewhere(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Entries that its person has written lead to genkan too, and are theirs. What connecting
+// added goes.
+func TestUndoRemovesOnlyWhatConnectingAdded(t *testing.T) {
+	f, backups := desk(t, `{"mcpServers": {"a": {"command": "x"}}}`)
+	if _, _, err := backups.Connect(f, smallPlan()); err != nil {
+		t.Fatal(err)
+	}
+	for _, add := range []string{"kb", "later"} {
+		if _, changed, err := backups.Connect(f, Plan{Bridge: true, Add: []string{add}}); err != nil || !changed {
+			t.Fatal(changed, err)
+		}
+	}
+	theirs := []string{
+		`"work": {"command": "genkan", "args": ["--data", "/srv/work", "stdio"]}`,
+		`"office": {"url": "https://tools.office.example/mcp/s/wiki"}`,
+	}
+	begin := `"mcpServers": {`
+	fill(t, f.Path, strings.Replace(contents(t, f.Path), begin, begin+strings.Join(theirs, ", ")+", ", 1))
+	changes, _, err := backups.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range changes {
+		if exact, err := backups.Undo(change, false); err != nil || exact {
+			t.Fatal(exact, err)
+		}
+	}
+	want, _ := parse(f.Format, []byte(`{"mcpServers": {`+strings.Join(theirs, ", ")+`, "a": {"command": "x"}}}`))
+	if got, _ := parse(f.Format, []byte(contents(t, f.Path))); !same(got, want) {
+		t.Error(contents(t, f.Path))
+	}
+}
+
+// The backup of a change is lost, so an earlier change of the file takes its place.
+func TestUndoRemovesWhatALostChangeAdded(t *testing.T) {
+	f, backups := desk(t, `{"mcpServers": {"a": {"command": "x"}}}`)
+	first, _, err := backups.Connect(f, smallPlan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost, _, err := backups.Connect(f, Plan{Bridge: true, Add: []string{"later"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := backups.Vault.Delete(t.Context(), backupName(lost.ID)); err != nil {
+		t.Fatal(err)
+	}
+	if exact, err := backups.Undo(first, false); err != nil || exact {
+		t.Fatal(exact, err)
+	}
+	if got := contents(t, f.Path); got != `{"mcpServers": {"a": {"command": "x"}}}` {
+		t.Error(got)
+	}
+}
+
+// Records of earlier versions do not say what was added: it is what these versions add.
+func TestUndoOfAnEarlierVersionsChange(t *testing.T) {
+	f, backups := desk(t, `{"mcpServers": {"a": {"command": "x"}}}`)
+	for _, plan := range []Plan{smallPlan(), {Bridge: true, Add: []string{"kb"}}} {
+		if _, _, err := backups.Connect(f, plan); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changes, _, err := backups.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, change := range changes {
+		path := backups.record(change.ID)
+		text := contents(t, path)
+		fill(t, path, text[:strings.LastIndex(text, `,"added"`)]+"}")
+	}
+	text := strings.Replace(contents(t, f.Path), "{", `{"theirs": 1, `, 1)
+	fill(t, f.Path, strings.Replace(text, `"mcpServers": {`, `"mcpServers": {"work": {"command": "genkan", "args": ["stdio"]}, `, 1))
+	if changes, _, err = backups.List(); err != nil || len(changes) != 2 {
+		t.Fatal(changes, err)
+	}
+	for _, change := range changes {
+		if _, err := backups.Undo(change, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := contents(t, f.Path); strings.Contains(got, "genkan-kb") || !strings.Contains(got, `"work"`) || !strings.Contains(got, `"a": {"command": "x"}`) {
+		t.Error(got)
+	}
+}

@@ -14,6 +14,9 @@ import (
 type decoder struct {
 	problems *problems
 	from     Sources
+	// whole is set for a whole file, where a mistake of one server that does not concern
+	// the others only breaks that server.
+	whole bool
 	// unresolved are the references of the current server that do not resolve.
 	unresolved []gateway.Text
 	// referred are names that must be somewhere else in the file.

@@ -122,7 +122,7 @@ func load(data []byte, filename string, from Sources, flags Flags) (*Config, err
 		}
 		all.list = append(all.list, *bad)
 	}
-	d := &decoder{problems: all, from: from}
+	d := &decoder{problems: all, from: from, whole: true}
 	said := fromFlags(flags, all).over(fromEnvironment(from.Env, all).over(d.addStored(d.file(root))))
 	if said.lang == nil {
 		said.lang = new(localeLang(from.Env))

@@ -134,11 +134,10 @@ func TestProblems(t *testing.T) {
 			"genkan.yaml:6:28: mcpServers.e.timeout must be more than 0 and at most a year",
 			"genkan.yaml:6:66: mcpServers.e.startupTimeout must be more than 0 and at most a year",
 		}},
-		{"bad environment", server("command: x\n    env: {'A=B': x, '': y, GONE, MY API: z}"), []string{
+		{"bad environment", server("command: x\n    env: {'A=B': x, '': y, GONE}"), []string{
 			"genkan.yaml:4:11: mcpServers.a.env has a name that a variable cannot have; write NAME: value",
 			"genkan.yaml:4:21: mcpServers.a.env has a name that a variable cannot have; write NAME: value",
 			"genkan.yaml:4:28: mcpServers.a.env has an entry without a value; write name: value",
-			"genkan.yaml:4:34: mcpServers.a.env has a name that a variable cannot have; write NAME: value",
 		}},
 		{"bad headers", server("url: https://x\n    headers: {'A B': x, X-Key: a, x-key: b, C: \"a\\nb\"}"), []string{
 			"genkan.yaml:4:15: mcpServers.a.headers has a name that a header cannot have; write Name: value",

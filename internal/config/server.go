@@ -235,11 +235,17 @@ func (d *decoder) serverType(n *node, at string) string {
 func (d *decoder) environment(n *node, at string) map[string]gateway.Secret {
 	return d.secrets(n, at, checkArgument, func(e entry, _ map[string]gateway.Secret) bool {
 		// Not repeated: a name like this is more likely half of a NAME=value.
-		if e.key == "" || strings.ContainsAny(e.key, "=\x00") || strings.ContainsFunc(e.key, func(r rune) bool { return unprintable(r) || unicode.IsSpace(r) }) {
-			d.problems.add(e.at, "%s has a name that a variable cannot have; write NAME: value", at)
-			return false
+		wrong := gateway.Textf("%s has a name that a variable cannot have; write NAME: value", at)
+		blank := strings.ContainsFunc(e.key, func(r rune) bool { return unprintable(r) || unicode.IsSpace(r) })
+		switch {
+		case e.key == "" || strings.ContainsAny(e.key, "=\x00") || blank && !d.whole:
+			d.problems.add(e.at, wrong.Format, wrong.Values...)
+		case blank: // files have had such names
+			d.unresolved = append(d.unresolved, wrong)
+		default:
+			return true
 		}
-		return true
+		return false
 	})
 }
 

@@ -54,3 +54,24 @@ mcpServers:
 		t.Errorf("got %q and %q", env["B"].Reveal(), env["C"].Reveal())
 	}
 }
+
+// A name with a space in env is its server's trouble alone in a file, and is refused in the
+// definition of one server.
+func TestNamesOfVariables(t *testing.T) {
+	c, err := load([]byte("mcpServers:\n  spaced: {command: x, env: {MY API: z, OK: y}}\n  fine: {command: x}\n"), "genkan.yaml", Sources{}, Flags{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const wrong = "env has a name that a variable cannot have; write NAME: value"
+	if got := c.Servers[0].Unresolved.String(); got != "mcpServers.spaced."+wrong {
+		t.Errorf("lacks %q", got)
+	}
+	if got := c.Servers[1].Unresolved.String(); got != "" {
+		t.Errorf("the other server lacks %q", got)
+	}
+	for name, definition := range map[string]string{"a space": `{"command":"x","env":{"MY API":"z"}}`, "a tab": `{"command":"x","env":{"MY\tAPI":"z"}}`} {
+		if _, err := CheckServer("spaced", []byte(definition), Sources{}); err == nil || !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -41,8 +41,8 @@ type Event struct {
 	// Client is the client whose event this is. Only that client and administrators
 	// get the event. It is empty for an event for everyone.
 	Client string
-	// Server is the server that it is about, if any. Readers that may not use that server
-	// do not get the event.
+	// Server is the server the event is about; empty for none. Readers that may not use
+	// that server do not get the event.
 	Server string
 	// Data is encoded as JSON when the event is first delivered, so nothing in it may
 	// change after Publish. It may implement ReaderData.

@@ -29,10 +29,16 @@ func LocalIdentity(name string) Identity {
 // everybody else.
 func LocalName(clientID string) (string, bool) { return strings.CutPrefix(clientID, localMark) }
 
+// IsLocalClient reports whether a ClientID is that of a client over stdio or the local
+// socket.
+func IsLocalClient(clientID string) bool {
+	_, named := LocalName(clientID)
+	return named || clientID == LocalClient
+}
+
 // IsLocal reports whether the caller is the user whom genkan runs as: a client
 // over stdio or the local socket, or somebody with the admin token, who may add
 // commands anyway.
 func (i Identity) IsLocal() bool {
-	_, named := LocalName(i.ClientID)
-	return i.Admin || i.ClientID == LocalClient || named
+	return i.Admin || IsLocalClient(i.ClientID)
 }

@@ -31,9 +31,6 @@ const (
 	unknownPerSecond = 10
 )
 
-// OperationRevoke is the operation that Tokens.Changed is told of a revocation.
-const OperationRevoke = "tokens revoke"
-
 // Tokens recognises tokens. It is safe for concurrent use.
 //
 // Verify runs on every request, so it reads an immutable copy of the tokens
@@ -42,9 +39,12 @@ const OperationRevoke = "tokens revoke"
 type Tokens struct {
 	store Store
 	clock func() time.Time
-	// Changed is told of tokens that were added or revoked. It is set before the
+	// Changed is told of tokens that were added or revoked here. It is set before the
 	// first use; nil for nobody.
 	Changed func(operation, name string)
+	// Revoked is told of tokens that were revoked, also by another process, once they are
+	// refused. It is set before the first use; nil for nobody.
+	Revoked func(name string)
 
 	admin    [sha256.Size]byte
 	hasAdmin bool
@@ -170,8 +170,7 @@ func (k *Tokens) List(ctx context.Context) ([]Token, error) { return k.store.Tok
 // Check returns an error if a client whose request was let in would not be let in any more,
 // with the rights that it had.
 func (k *Tokens) Check(ctx context.Context, who gateway.Identity) error {
-	_, named := gateway.LocalName(who.ClientID)
-	if named || who.ClientID == LocalClient || who.ClientID == AdminClient {
+	if gateway.IsLocalClient(who.ClientID) || who.ClientID == AdminClient {
 		return nil
 	}
 	t, _, err := k.current(ctx)
@@ -212,7 +211,7 @@ func (k *Tokens) Revoke(ctx context.Context, name string) error {
 		return err
 	}
 	err := k.checkAnew(ctx)
-	k.tellChanged(OperationRevoke, name)
+	k.tellChanged("tokens revoke", name)
 	if err == nil {
 		err = k.table.Load().err
 	}
@@ -325,6 +324,7 @@ func (k *Tokens) run(c *check) {
 	select {
 	case t := <-read:
 		k.table.Store(t)
+		k.tellRevoked(old, t)
 		k.running.Store(nil)
 		close(c.done)
 	case <-ctx.Done():
@@ -334,6 +334,32 @@ func (k *Tokens) run(c *check) {
 		// this one goroutine; further checks end at once until it returns.
 		<-read
 		k.running.Store(nil)
+	}
+}
+
+func (k *Tokens) tellRevoked(old, now *table) {
+	if k.Revoked == nil {
+		return
+	}
+	for name := range old.uses {
+		if now.uses[name] == nil {
+			k.Revoked(name)
+		}
+	}
+}
+
+// Watch notices tokens that another process revokes while nobody calls. It returns when
+// ctx ends.
+func (k *Tokens) Watch(ctx context.Context) {
+	ticks := time.NewTicker(staleAfter)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			_, _, _ = k.current(ctx) // its error is told to those who call
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

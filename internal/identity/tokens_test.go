@@ -351,6 +351,43 @@ func TestRevokeAndList(t *testing.T) {
 	})
 }
 
+// Revocations are told once, whoever revokes, and only when the token is refused.
+func TestRevocationsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &memory{}
+		k := NewTokens(m, adminSecret, time.Now)
+		var told []string
+		k.Revoked = func(name string) {
+			if err := k.Check(t.Context(), gateway.Identity{ClientID: name}); err == nil {
+				t.Errorf("%s is told and works", name)
+			}
+			told = append(told, name)
+		}
+		ctx, end := context.WithCancel(t.Context())
+		go k.Watch(ctx)
+		defer end()
+		for _, name := range []string{"here", "elsewhere", "renewed", "stays"} {
+			issue(t, m, name, false)
+		}
+		time.Sleep(staleAfter)
+		synctest.Wait()
+		if err := k.Revoke(t.Context(), "here"); err != nil || !slices.Equal(told, []string{"here"}) {
+			t.Errorf("told %q, %v", told, err)
+		}
+		for _, name := range []string{"elsewhere", "renewed"} {
+			if err := m.RevokeToken(t.Context(), name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		issue(t, m, "renewed", false) // a new token of the same name is the same client
+		time.Sleep(staleAfter)
+		synctest.Wait()
+		if !slices.Equal(told, []string{"here", "elsewhere"}) {
+			t.Errorf("told %q", told)
+		}
+	})
+}
+
 // A client has its name since its token was made. One whose token was revoked has it no
 // more.
 func TestNameSince(t *testing.T) {

@@ -192,8 +192,7 @@ var jaWorkflows = map[string]string{
 	"workflow %q was not made from a template, so there is nothing to take over":                                                                                                                                                              "ワークフロー%qはテンプレートから作られていないため、取り込むものがありません",
 	"workflow %q has the scripts that the template %s has now":                                                                                                                                                                                "ワークフロー%qのスクリプトは、テンプレート「%s」の現在のものと同じです",
 	"Workflow %s runs its version %d in shadow mode: it records what it would do and changes nothing, until `genkan workflows enable %s --mode enforce`.":                                                                                     "ワークフロー「%s」はバージョン %d をシャドーモードで実行しています。`genkan workflows enable %s --mode enforce` を実行するまで、何をするはずだったかを記録するだけで、何も変えません。",
-	"the client could not ask its person: %s":                               "クライアントは利用者に確認できませんでした：%s",
-	"Client %s asks its own person about %s, too; the first answer counts.": "クライアント「%s」が %s について利用者にも確認しています。最初の回答が有効です。",
+	"Client %s asks its own person about %s, too; the first answer counts.":                                                                                                                                                                   "クライアント「%s」が %s について利用者にも確認しています。最初の回答が有効です。",
 	// Messages of CEL.
 	"the expression gives a value of type %s and must give true or false":                                "式の値は %s 型ですが、true か false でなければなりません",
 	"there is no variable or function %s; an expression sees request, response, metadata, vars and args": "%s という変数や関数はありません。式で使えるのは request、response、metadata、vars、args です",

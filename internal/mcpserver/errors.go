@@ -132,7 +132,7 @@ func encodeError(id []byte, err error, language lang.Language) (message []byte, 
 // appendDetails appends what programs read of an error.
 func appendDetails(to []byte, err error, e *gateway.Error) []byte {
 	code := e.Code.String()
-	if errors.Is(err, catalog.ErrDisabled) {
+	if catalog.IsDisabled(e) {
 		code = "disabled" // denied is also what a server's sign-in lacks permissions for
 	}
 	to = append(append(append(to, `{"code":"`...), code...), '"')

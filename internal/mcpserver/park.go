@@ -87,6 +87,10 @@ type park struct {
 	// round is the current round. Only its state is valid.
 	round  uint16
 	listed bool
+	// away is set while the call is parked. expiry ends it if the client does not come back
+	// in time: with the input, or for the result. It does not run while the call needs no
+	// input, and an approved call may be under way at its server.
+	away   bool
 	expiry *time.Timer
 	// source is the server that asked.
 	source gateway.Source
@@ -136,7 +140,7 @@ func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Pee
 	call.Peer = k
 	go func() {
 		defer stop()
-		defer close(k.finished)
+		defer k.finish()
 		k.result, k.err = s.opt.House().Handle(life, call)
 	}()
 	return k.attend(ctx, out)
@@ -185,6 +189,50 @@ func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, rel
 			return result, func() {}, nil
 		}
 	}
+}
+
+// finish is called when the corridor has returned. The result of a parked call is kept
+// until its time is over.
+func (k *park) finish() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	close(k.finished)
+	k.restart()
+}
+
+// restart restarts the time that the client of a parked call has. Called with mu held.
+func (k *park) restart() {
+	if k.away {
+		k.expiry.Reset(k.server.opt.AskPatience)
+	}
+}
+
+// isFinished reports whether the corridor has returned.
+func (k *park) isFinished() bool {
+	select {
+	case <-k.finished:
+		return true
+	default:
+		return false
+	}
+}
+
+// expire ends a parked call whose client did not come back in time.
+func (k *park) expire() {
+	k.mu.Lock()
+	late := k.away && (len(k.questions) > 0 || k.isFinished())
+	k.away = k.away && !late
+	k.mu.Unlock()
+	if !late { // the client came back, or the question was withdrawn, at this moment
+		return
+	}
+	// The server is not at fault if the client does not answer.
+	err := gateway.Errorf(gateway.CodeTimeout, "the client did not come back with the input within %s", k.server.opt.AskPatience)
+	err.Answered = true
+	k.cancel(err)
+	<-k.finished
+	k.server.parks.remove(k)
+	k.call.Release()
 }
 
 // welcome sends notifications to the connection that waits now.
@@ -252,6 +300,9 @@ func (k *park) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 		key: "genkan-" + strconv.Itoa(k.lastKey), method: method,
 		params: bytes.Clone(params), answer: make(chan []byte, 1),
 	}
+	if len(k.questions) == 0 {
+		k.restart()
+	}
 	k.questions = append(k.questions, q)
 	k.mu.Unlock()
 	signal(k.asked)
@@ -266,6 +317,9 @@ func (k *park) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 		if open == q {
 			k.questions = append(k.questions[:i:i], k.questions[i+1:]...)
 		}
+	}
+	if k.away && len(k.questions) == 0 && !k.isFinished() {
+		k.expiry.Stop()
 	}
 	return nil, context.Cause(ctx)
 }
@@ -309,16 +363,7 @@ func (ps *parks) add(k *park) (string, error) {
 		k.listed = true
 	}
 	k.round++
-	patience := k.server.opt.AskPatience
-	k.expiry = time.AfterFunc(patience, func() {
-		// The server is not at fault if the client does not answer.
-		late := gateway.Errorf(gateway.CodeTimeout, "the client did not come back with the input within %s", patience)
-		late.Answered = true
-		k.cancel(late)
-		<-k.finished
-		k.server.parks.remove(k)
-		k.call.Release()
-	})
+	k.away, k.expiry = true, time.AfterFunc(k.server.opt.AskPatience, k.expire)
 	payload := binary.BigEndian.AppendUint16(append([]byte(nil), k.id[:]...), k.round)
 	return statePrefix + ps.sign.Seal(statePurpose, payload, []byte(caller)), nil
 }
@@ -362,6 +407,7 @@ func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
 		return nil, true, err
 	}
 	k.round++ // each state works once
+	k.away = false
 	k.expiry.Stop()
 	return k, true, nil
 }

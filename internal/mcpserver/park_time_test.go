@@ -167,6 +167,73 @@ func TestTheLastMoment(t *testing.T) {
 	}
 }
 
+// decidedHouse has a tool that asks its client, and withdraws the question after 14 minutes
+// because an administrator has decided. Its server then works for 20 minutes, and may ask
+// something itself.
+type decidedHouse struct {
+	askingHouse
+	asksAgain bool
+}
+
+func (h decidedHouse) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	decided, cancel := context.WithTimeout(ctx, 14*time.Minute)
+	_, _ = h.askingHouse.Handle(decided, call)
+	cancel()
+	h.ended.Store(0)
+	defer h.ended.Add(1)
+	select {
+	case <-time.After(20 * time.Minute):
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if h.asksAgain {
+		return h.askingHouse.Handle(ctx, call)
+	}
+	return &gateway.Result{Raw: []byte(`{"content":[],"did":"it"}`)}, nil
+}
+
+// TestADecidedCallIsNotCutOff: a parked call whose question was withdrawn goes on without its
+// client, which then has its time to come back for the result.
+func TestADecidedCallIsNotCutOff(t *testing.T) {
+	for name, c := range map[string]struct {
+		asksAgain bool
+		back      time.Duration // when the client comes back
+		want      string
+	}{
+		"while the server works":           {false, 20 * time.Minute, `"did":"it"`},
+		"when it has finished":             {false, 48 * time.Minute, `"did":"it"`},
+		"too late for the result":          {false, 50 * time.Minute, "Call again without it"},
+		"in time for another question":     {true, 48 * time.Minute, `"genkan-2"`},
+		"too late for another question":    {true, 50 * time.Minute, "Call again without it"},
+		"before the question is withdrawn": {false, time.Minute, `"did":"it"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := decidedHouse{askingHouse{rounds: 1, ended: &atomic.Int64{}, lastErr: &atomic.Value{}}, c.asksAgain}
+				s := newQuietServer(h)
+				defer s.Close()
+				budget := gateway.NewShares(1 << 20)
+				s.opt.Budget = budget
+				state := stateOf(t, postModern(s, ""))
+				time.Sleep(c.back)
+				w := postModern(s, `,"requestState":`+state)
+				for c.back < 14*time.Minute && strings.Contains(w.Body.String(), `"genkan-1"`) { // it is asked again
+					time.Sleep(14 * time.Minute)
+					w = postModern(s, `,"requestState":`+stateOf(t, w))
+				}
+				if !strings.Contains(w.Body.String(), c.want) {
+					t.Errorf("answered %s", w.Body)
+				}
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				if s.Parked() != 0 || h.ended.Load() == 0 || budget.Used() != 0 || len(s.parks.perCaller) != 0 {
+					t.Errorf("%d calls are parked, %d have ended, %d bytes are taken, callers %v", s.Parked(), h.ended.Load(), budget.Used(), s.parks.perCaller)
+				}
+			})
+		})
+	}
+}
+
 // TestGoingDownEndsParks.
 func TestGoingDownEndsParks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

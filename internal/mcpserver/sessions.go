@@ -408,8 +408,8 @@ func (s *Server) unsubscribe(sess *session, msg *jsonrpc.Message) error {
 	return nil
 }
 
-// Resubscribe repeats the subscriptions of all clients in the current house,
-// because a replaced server has lost its subscriptions.
+// Resubscribe repeats the subscriptions of all clients in the current house, because a
+// replaced server has lost its subscriptions, or clients may use other servers than before.
 func (s *Server) Resubscribe() {
 	s.raiseLogLevel()
 	var watching []*session
@@ -435,7 +435,8 @@ func (s *Server) Resubscribe() {
 }
 
 // renew repeats the session's subscriptions in the current house, and then ends the
-// former ones, so that there is no gap.
+// former ones, so that there is no gap. A resource that the client can no longer subscribe
+// to is asked for again by the next renew: its server may come back.
 func (s *session) renew(server *Server) {
 	s.mu.Lock()
 	uris := slices.Collect(maps.Keys(s.subscriptions))
@@ -446,7 +447,10 @@ func (s *session) renew(server *Server) {
 		cancel()
 		if err != nil {
 			server.opt.Log.Debug("a subscription was lost with its server", "error", err)
-			continue
+			if code := gateway.AsError(err).Code; code == gateway.CodeUnavailable || code == gateway.CodeTimeout || code == gateway.CodeLimited {
+				continue // the former one may still work
+			}
+			stop = func() {}
 		}
 		s.mu.Lock()
 		former, wanted := s.subscriptions[uri]

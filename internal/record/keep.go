@@ -55,8 +55,7 @@ func (r *Recorder) Keep(keeping func() Keeping, started, ended func(history.Entr
 	r.keeper.clients = map[string]string{}
 }
 
-// Follow announces how far calls are that servers tell the progress of. It is called before
-// the first call.
+// Follow sets the function that receives progress. It is called before the first call.
 func (r *Recorder) Follow(progressed func(e history.Entry, done, total float64)) {
 	r.keeper.progressed, r.keeper.onProgress = progressed, r.onProgress
 }

@@ -395,7 +395,8 @@ func (w *walk) judge(one *pair) {
 }
 
 // findKnown finds known values in the text as it is written, which may be longer than
-// one string: each string, key or number that one touches is masked.
+// one string: each string, key or number that one touches is masked. Rules for known
+// values alone mask nothing beside them.
 func (w *walk) findKnown() {
 	var scalars []node
 	for _, n := range w.nodes {
@@ -409,6 +410,15 @@ func (w *walk) findKnown() {
 		for ; i < len(scalars) && scalars[i].start < end; i++ {
 			n := scalars[i]
 			from, to := n.content()
+			start, end := start, end
+			if w.rules.knownOnly {
+				switch {
+				case n.kind == '"':
+					start, end = max(start, from), min(end, to)
+				case start > n.start || end < n.end: // a part of a number
+					continue
+				}
+			}
 			if n.kind != '"' || start < from || end > to {
 				w.addValue(w.view, n.start, n.end, rule, byValue)
 				continue
@@ -449,8 +459,8 @@ func (p *pass) scan(v view, depth int) {
 		if p.rules.strict {
 			p.findGenerated(v)
 		}
+		p.findEncoded(v, depth)
 	}
-	p.findEncoded(v, depth)
 	if depth >= maxDepth {
 		return
 	}

@@ -31,9 +31,10 @@ type Option func(*Rules)
 // is for the output of programs, which nobody needs to read in full.
 func Strict(r *Rules) { r.strict = true }
 
-// KnownOnly returns rules that find the same known values, and nothing by its name or form.
-// They are for people who decide about a text, from whom whoever wrote it could hide a part
-// that only looks like a secret.
+// KnownOnly returns rules that find the same known values, also in base64 and hexadecimal,
+// and nothing by its name or form. They mask nothing beside a value. They are for people who
+// decide about a text, from whom its author could hide a part that only looks like a secret,
+// or a part around a secret that the author knows.
 func (r *Rules) KnownOnly() *Rules { return &Rules{known: r.known, strict: r.strict, knownOnly: true} }
 
 // New returns rules that find the known values besides everything that looks like a

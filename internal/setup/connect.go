@@ -19,13 +19,14 @@ type ConnectRequest struct {
 	// Folder is the absolute path of a project, whose files count too; empty for
 	// none.
 	Folder string
-	// Clients are names; empty is every client that has a file here.
+	// Clients are names; empty is every client that has a file here, and with Add every
+	// client that has an entry that leads here.
 	Clients []string
 	// Aggregate puts one entry, genkan, in place of all of a file's entries.
 	Aggregate bool
 	// Add are servers of genkan that the first file of each client that is no project's
 	// gets an entry for, unless one of its entries has the server. All others stay as they
-	// are.
+	// are, so it excludes Aggregate.
 	Add []string
 	// URL makes entries call the URL of a genkan that listens, with a token of the
 	// client's own. Otherwise they start `genkan stdio`.
@@ -112,6 +113,9 @@ func (s *Setup) Connect(ctx context.Context, req ConnectRequest) (ConnectResult,
 	s.changing.Lock()
 	defer s.changing.Unlock()
 	var out ConnectResult
+	if req.Aggregate && len(req.Add) > 0 {
+		return out, gateway.Errorf(gateway.CodeInvalid, "--aggregate puts one entry in place of all, and --add leaves all as they are; choose one of them")
+	}
 	env, err := s.environment(req.Folder)
 	if err != nil {
 		return out, err
@@ -127,6 +131,11 @@ func (s *Setup) Connect(ctx context.Context, req ConnectRequest) (ConnectResult,
 	if len(req.Add) > 0 {
 		if err := c.checkServers(); err != nil {
 			return out, err
+		}
+		if len(req.Clients) == 0 {
+			if files = s.connected(files); len(files) == 0 {
+				return out, gateway.Errorf(gateway.CodeNotFound, "no client is connected yet; name the one that gets the entry: `genkan connect CLIENT --add %s`", req.Add[0])
+			}
 		}
 		files = firstFiles(files)
 	}
@@ -170,6 +179,17 @@ func (c *connector) checkServers() error {
 		}
 	}
 	return nil
+}
+
+// connected returns the files of clients that have an entry that leads here.
+func (s *Setup) connected(files []clients.File) []clients.File {
+	ours := map[string]bool{}
+	for _, f := range files {
+		if imported, err := clients.Read(f); err == nil && slices.ContainsFunc(imported.Leads, s.isOurs) {
+			ours[f.Client] = true
+		}
+	}
+	return slices.DeleteFunc(files, func(f clients.File) bool { return !ours[f.Client] })
 }
 
 // firstFiles returns the first file of each client that is no project's.

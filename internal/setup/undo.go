@@ -108,10 +108,10 @@ func (s *Setup) isOurs(l clients.Lead) bool {
 	return !l.Disabled && (l.DataDir == "" || isSameFolder(l.DataDir, s.opt.DataDir))
 }
 
-// lacking returns the servers that none of the entries has.
+// lacking returns the servers that none of the entries has, each once.
 func (s *Setup) lacking(leads []clients.Lead, servers []string) (lacking []string) {
 	for _, server := range servers {
-		if !slices.ContainsFunc(leads, func(l clients.Lead) bool { return s.isOurs(l) && l.Reaches(server) }) {
+		if !slices.Contains(lacking, server) && !slices.ContainsFunc(leads, func(l clients.Lead) bool { return s.isOurs(l) && l.Reaches(server) }) {
 			lacking = append(lacking, server)
 		}
 	}

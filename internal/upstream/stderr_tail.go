@@ -15,8 +15,7 @@ import (
 type ring struct {
 	mu  sync.Mutex
 	buf []byte
-	// starts are when children started that the buffer has output around, by how much of it
-	// is before each.
+	// starts are the offsets in buf at which processes started.
 	starts []childStart
 }
 

@@ -59,8 +59,8 @@ type Options struct {
 	// fail, Lists returns the tools that may be seen nevertheless, and the error.
 	HasLists func(client string) bool
 	Lists    func(view gateway.View, source gateway.Source, tools []gateway.Tool) ([]gateway.Tool, error)
-	// MayUse reports whether a client with lists of its own may use a source. Its views
-	// are without the others, as if these were not there. Nil for all.
+	// MayUse reports whether a client with lists of its own may use a source. Views of that
+	// client leave out all other sources. Nil for all.
 	MayUse func(client, source string) bool
 	Log    *slog.Logger
 }

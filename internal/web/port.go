@@ -24,9 +24,8 @@ type PortOptions struct {
 	ShutDown func(*http.Server)
 	Log      *slog.Logger
 	// Linger is how long the port stays open without requests that were admitted (see
-	// Admitted); zero means a minute. A
-	// page holds a stream of events open, so that is after the last page was closed. A
-	// page that is reloaded finds the port still open.
+	// Admitted); zero means a minute. A page holds a stream of events open, so that is
+	// after the last page was closed. A page that is reloaded finds the port still open.
 	Linger time.Duration
 }
 

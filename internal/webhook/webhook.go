@@ -192,14 +192,15 @@ func (s *Sender) body(a *workflow.Approval, base string) []byte {
 		Event: "approval.opened", ID: a.ID, Workflow: a.Workflow, Node: a.Node, Message: a.Message, Call: a.Call, Client: a.Client,
 		Server: a.Server, Tool: a.Tool, Arguments: a.Arguments, Hash: a.Hash, AskedAt: a.Asked.UTC(), ExpiresAt: a.ExpiresAt.UTC(),
 	}
+	tool := gateway.Printable(a.Tool)
 	if base == "" {
 		base = s.opt.Address()
 	}
 	if base == "" {
-		out.Text = s.opt.Translate(gateway.Textf("%s wants to call %s. `genkan approvals` decides.", a.Client, a.Tool))
+		out.Text = s.opt.Translate(gateway.Textf("%s wants to call %s. `genkan approvals` decides.", a.Client, tool))
 	} else {
 		out.Link = strings.TrimRight(base, "/") + PagePath + a.Code
-		out.Text = s.opt.Translate(gateway.Textf("%s wants to call %s. Decide here: %s", a.Client, a.Tool, out.Link))
+		out.Text = s.opt.Translate(gateway.Textf("%s wants to call %s. Decide here: %s", a.Client, tool, out.Link))
 	}
 	if a.Message != "" {
 		out.Text = a.Message + "\n" + out.Text

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -96,7 +97,8 @@ var pending = workflow.Approval{ID: "a1", Code: "c0de", Workflow: "ask", Node: "
 func TestTheRequest(t *testing.T) {
 	t.Parallel()
 	chat := newChat(t)
-	for _, c := range []struct{ link, served, message, want, text string }{
+	for _, c := range []struct{ tool, link, served, message, want, text string }{
+		{tool: "note://\u202e{id}", text: "alice wants to call note://\\u202e{id}. `genkan approvals` decides."},
 		{text: "alice wants to call one__echo. `genkan approvals` decides."},
 		{message: "May it?", text: "May it?\nalice wants to call one__echo. `genkan approvals` decides."},
 		{served: "http://127.0.0.1:1", want: "http://127.0.0.1:1/approvals/c0de", text: "alice wants to call one__echo. Decide here: http://127.0.0.1:1/approvals/c0de"},
@@ -106,7 +108,7 @@ func TestTheRequest(t *testing.T) {
 		s.set = config.Approvals{Webhook: gateway.Secret(chat.URL + "/" + canary), Link: c.link}
 		s.opt.Address = func() string { return c.served }
 		a := pending
-		a.Message = c.message
+		a.Message, a.Tool = c.message, cmp.Or(c.tool, a.Tool)
 		s.Opened(a)
 		s.want(t, "a1 sending", "a1 sent")
 		all := chat.requests()

@@ -21,10 +21,10 @@ type Approval struct {
 	Message        string
 	// Call is the RequestID of the call.
 	Call, Client, Server, Tool string
-	// Hash is that of the call's name and arguments.
+	// Hash is the hash of the call's name and arguments.
 	Hash string
 	// Arguments are those of the call without the secrets that genkan holds, with long
-	// strings cut. NotShown is how many bytes they lack, and Masked is set if they lack
+	// strings cut; of resources/read, an object with the URI. NotShown is how many bytes they lack, and Masked is set if they lack
 	// secrets.
 	Arguments        string
 	NotShown         int
@@ -64,13 +64,15 @@ type Desk struct {
 // DeskOptions configure a Desk. All may be zero.
 type DeskOptions struct {
 	// Redact takes the secrets that genkan holds out of arguments. What only looks like a
-	// secret must stay, or a call could hide from the person what it does.
-	Redact func(arguments []byte) []byte
+	// secret must stay, or a call could hide from the person what it does. A call is refused
+	// if it returns an error.
+	Redact func(arguments []byte) ([]byte, error)
 	// Translate returns a text in the language of forms; nil means English.
 	Translate func(gateway.Text) string
 	// Most is how many approvals may be pending: 100. Clients share them.
 	Most int
 	// Opened and Closed are called when an approval begins and ends. They do not block.
+	// Opened is called again, without InClient, if the client could not ask its person.
 	// A nil decision means that nobody decided in time, or, before ExpiresAt, that the
 	// call was canceled.
 	Opened func(Approval)
@@ -97,8 +99,7 @@ func (a *asked) left() bool {
 // mostPending is how many approvals may be pending unless the options say otherwise.
 const mostPending = 100
 
-// waitForPeople is after what time a client may call again that has too many calls that
-// wait for people.
+// waitForPeople is how long a client waits when its approval quota is full.
 const waitForPeople = time.Minute
 
 // NewDesk makes a Desk.
@@ -109,7 +110,7 @@ func NewDesk(opt DeskOptions) *Desk {
 
 // Ask waits until a person decides or ctx ends. Whoever looks at the pending approvals
 // can decide. A client that may ask its own person does so, too, and the first answer
-// counts.
+// counts. If it cannot, the others still can.
 func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 	a, err := d.newApproval(q)
 	if err != nil {
@@ -127,16 +128,25 @@ func (d *Desk) Ask(ctx context.Context, q Question) (Decision, error) {
 	answered, stop := askClient(ctx, q.Call, form)
 	defer stop()
 	var end ending
-	select {
-	case end.Decision = <-a.decided:
-		d.close(ctx, a, &end.Decision)
-		return end.Decision, nil
-	case end.err = <-a.refused:
-		d.close(ctx, a, nil)
-		return Decision{}, end.err
-	case end = <-answered:
-	case <-ctx.Done():
-		end.err = context.Cause(ctx)
+	for {
+		select {
+		case end.Decision = <-a.decided:
+			d.close(ctx, a, &end.Decision)
+			return end.Decision, nil
+		case end.err = <-a.refused:
+			d.close(ctx, a, nil)
+			return Decision{}, end.err
+		case decision, asked := <-answered:
+			if !asked {
+				answered = nil
+				d.leaveToAdmins(a)
+				continue
+			}
+			end.Decision = decision
+		case <-ctx.Done():
+			end.err = context.Cause(ctx)
+		}
+		break
 	}
 	if !d.remove(a.ID) { // it was decided or refused at this moment
 		end = ending{}
@@ -170,6 +180,18 @@ func (d *Desk) open(a *asked) {
 	}
 }
 
+// leaveToAdmins notes that the client could not ask its person.
+func (d *Desk) leaveToAdmins(a *asked) {
+	d.mu.Lock()
+	_, pending := d.pending[a.ID]
+	a.InClient = false
+	left := a.Approval
+	d.mu.Unlock()
+	if pending && d.opt.Opened != nil {
+		d.opt.Opened(left)
+	}
+}
+
 // close tells how an approval ended that is not listed any more.
 func (d *Desk) close(ctx context.Context, a *asked, decision *Decision) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) { // its clock began a moment earlier
@@ -184,7 +206,8 @@ func (d *Desk) close(ctx context.Context, a *asked, decision *Decision) {
 // cannot be shown to a person.
 func (d *Desk) newApproval(q Question) (*asked, error) {
 	now := time.Now()
-	a := &asked{decided: make(chan Decision, 1), refused: make(chan error, 1), arguments: q.Arguments, call: callCopy(q.Call), peer: q.Call.Peer, Approval: Approval{
+	arguments := q.shown()
+	a := &asked{decided: make(chan Decision, 1), refused: make(chan error, 1), arguments: arguments, call: callCopy(q.Call), peer: q.Call.Peer, Approval: Approval{
 		ID: rand.Text(), Code: rand.Text(), Workflow: q.Workflow, Node: q.Node, Message: q.Message, Hash: q.Hash,
 		Call: q.Call.RequestID, Client: q.Call.Identity.ClientID, Asked: now, ExpiresAt: now.Add(q.Timeout),
 	}}
@@ -192,8 +215,8 @@ func (d *Desk) newApproval(q Question) (*asked, error) {
 	if t := q.Call.Tool; t != nil {
 		a.Server, a.Tool = t.Source.Name(), t.Exposed
 	}
-	if !d.show(&a.Approval, q.Arguments) {
-		return nil, &denial{reason: gateway.Textf("the arguments have too many parts to be shown to a person; make several calls with fewer")}
+	if err := d.show(&a.Approval, arguments); err != nil {
+		return nil, err
 	}
 	return a, nil
 }
@@ -209,7 +232,11 @@ func (d *Desk) Get(id string) (Approval, error) {
 	}
 	a := found.Approval
 	d.mu.Unlock()
-	a.Arguments, a.NotShown, a.Left = string(d.redact(found.arguments)), 0, found.left()
+	redacted, err := d.redact(found.arguments)
+	if err != nil {
+		return Approval{}, &gateway.Error{Code: gateway.CodeUnavailable, Message: cannotRedact, Err: err}
+	}
+	a.Arguments, a.NotShown, a.Left = string(redacted), 0, found.left()
 	return a, nil
 }
 

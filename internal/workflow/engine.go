@@ -90,8 +90,27 @@ func (e *Engine) Set() *Set { return e.set.Load() }
 type chain struct {
 	// approved are the hashes of the call that people agreed to.
 	approved []string
-	// waited is set if the call has waited for a person.
-	waited bool
+	// waited is set if the call, or one that a workflow made meanwhile, has waited for a
+	// person.
+	waited atomic.Bool
+	// outer belongs to the call whose workflow made this one; nil if none did.
+	outer *chain
+}
+
+// chainKey is the context key of the chain whose workflow made a call.
+type chainKey struct{}
+
+// newChain returns the chain of a call that ctx belongs to.
+func newChain(ctx context.Context) *chain {
+	outer, _ := ctx.Value(chainKey{}).(*chain)
+	return &chain{outer: outer}
+}
+
+// wait notes that a person is asked, also for the calls around this one.
+func (c *chain) wait() {
+	for ; c != nil; c = c.outer {
+		c.waited.Store(true)
+	}
 }
 
 // Middleware runs the workflows that match a call around it: the nodes before the call
@@ -116,7 +135,7 @@ func (e *Engine) layer(ctx context.Context, call *gateway.Call, candidates []*Wo
 		if err := c.check(call); err != nil {
 			return nil, err
 		}
-		if recheck := e.opt.Recheck; recheck != nil && c != nil && c.waited {
+		if recheck := e.opt.Recheck; recheck != nil && c != nil && c.waited.Load() {
 			if err := recheck(ctx, call); err != nil {
 				return nil, gateway.Errorf(gateway.CodeDenied, "this call waited for a person, and its caller may not make it any more: %s. It was not sent", gateway.AsError(err))
 			}
@@ -125,7 +144,7 @@ func (e *Engine) layer(ctx context.Context, call *gateway.Call, candidates []*Wo
 	}
 	w, inner := candidates[0], candidates[1:]
 	if c == nil {
-		c = &chain{}
+		c = newChain(ctx)
 	}
 	r := e.newRun(ctx, w, call, c)
 	applies, err := w.match.applies(ctx, r)
@@ -288,10 +307,7 @@ func (w *Workflow) reason(engine *Engine, err error) any {
 	if text == shown.String() && len(text) <= longestReason {
 		return shown
 	}
-	if len(text) > longestReason {
-		text = gateway.Short(text)
-	}
-	return text
+	return shortReason(text)
 }
 
 // redact takes secrets out of a text that a script may have made.
@@ -305,8 +321,17 @@ func (w *Workflow) redact(engine *Engine, text string) string {
 	return text
 }
 
-// longestReason is how much of what a script says or a person says is shown to callers, in bytes.
+// longestReason is how much of what a script or a person says is shown to callers, in bytes.
 const longestReason = 1200
+
+// shortReason returns text as callers are shown it.
+func shortReason(text string) string {
+	text, cut := gateway.Cut(text, longestReason)
+	if cut > 0 {
+		text += "…"
+	}
+	return text
+}
 
 // check makes sure that the call is the one that people agreed to.
 func (c *chain) check(call *gateway.Call) error {

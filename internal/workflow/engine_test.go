@@ -218,6 +218,16 @@ func TestConversations(t *testing.T) {
 				hook: return {action: 'deny', reason: 'only SELECT'}`,
 			want: `denied: workflow "w" refused this call: only SELECT. It was not sent.`, outcome: OutcomeDenied, statuses: "denied",
 		},
+		"a hook denies with a long reason": {
+			flow: `start → hook → mcp → end
+				hook: return {action: 'deny', reason: 'x'.repeat(1300)}`,
+			want: `denied: workflow "w" refused this call: ` + strings.Repeat("x", 1200) + `…. It was not sent.`, outcome: OutcomeDenied, statuses: "denied",
+		},
+		"a hook throws a long text": {
+			flow: `start → hook → mcp → end
+				hook: throw 'x'.repeat(1300)`,
+			want: strings.Repeat("x", 1150), outcome: OutcomeFailed, statuses: "error",
+		},
 		"a hook answers without calling": {
 			flow: `start → hook → mcp → end
 				hook: return {action: 'respond', response: {content: [{type: 'text', text: 'cached'}]}}`,

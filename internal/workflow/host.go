@@ -67,7 +67,7 @@ func (r *Run) call(ctx context.Context, tool string, arguments json.RawMessage) 
 		inner.Peer = quietPeer{inner.Peer}
 	}
 	inner.OnSignOfLife(r.calling.SignOfLife)
-	result, err := r.engine.opt.Call.Handle(withDepth(ctx, d+1), inner)
+	result, err := r.engine.opt.Call.Handle(context.WithValue(withDepth(ctx, d+1), chainKey{}, r.chain), inner)
 	if err != nil {
 		return nil, err
 	}

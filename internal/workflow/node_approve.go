@@ -97,7 +97,7 @@ func (r *Run) ask(node, message string, askClient bool, timeout time.Duration) (
 	if r.engine.opt.Decider == nil {
 		return Decision{}, failure("nobody can be asked")
 	}
-	r.chain.waited = true
+	r.chain.wait()
 	began := time.Now()
 	defer func() {
 		waited := time.Since(began)

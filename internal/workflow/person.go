@@ -23,9 +23,7 @@ func canAskPerson(call *gateway.Call) bool {
 // and nothing proves that a person answers. So clients with tokens are not asked, unless
 // the workflow says so.
 func mayAskPerson(q Question) bool {
-	id := q.Call.Identity.ClientID
-	_, named := gateway.LocalName(id)
-	return canAskPerson(q.Call) && (q.AskClient || named || id == gateway.LocalClient)
+	return canAskPerson(q.Call) && (q.AskClient || gateway.IsLocalClient(q.Call.Identity.ClientID))
 }
 
 // maxFormArguments is how long the arguments in a form may be, in bytes.
@@ -35,15 +33,15 @@ const maxFormArguments = 2000
 // nil if it is not asked. A form cannot be scrolled or opened, so it shows all of the
 // arguments, or an administrator decides.
 func (d *Desk) form(q Question, a *Approval) []byte {
-	arguments := gateway.Printable(a.Arguments)
+	tool, arguments := gateway.Printable(a.Tool), gateway.Printable(a.Arguments)
 	if !mayAskPerson(q) || a.NotShown > 0 || len(arguments) > maxFormArguments {
 		return nil
 	}
 	message := q.Message
 	if message == "" {
-		message = d.say(gateway.Textf("The workflow %q asks before %s is called.", q.Workflow, q.Call.Tool.Exposed))
+		message = d.say(gateway.Textf("The workflow %q asks before %s is called.", q.Workflow, tool))
 	}
-	message += "\n" + q.Call.Tool.Exposed + " " + arguments
+	message += "\n" + tool + " " + arguments
 	if a.Masked {
 		message += "\n" + d.say(gateway.Textf("Parts of the arguments are hidden, because Genkan keeps them secret."))
 	}
@@ -60,25 +58,25 @@ func (d *Desk) form(q Question, a *Approval) []byte {
 	return params
 }
 
-// askClient has a client ask its person with a form; nil asks nobody. Call stop, which
-// withdraws the question.
-func askClient(ctx context.Context, call *gateway.Call, form []byte) (answered <-chan ending, stop func()) {
+// askClient has a client ask its person with a form; nil asks nobody. answered is closed if
+// the client could not ask. Call stop, which withdraws the question.
+func askClient(ctx context.Context, call *gateway.Call, form []byte) (answered <-chan Decision, stop func()) {
 	if form == nil {
 		return nil, func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	answer, done := make(chan ending, 1), make(chan struct{})
+	answer, done := make(chan Decision, 1), make(chan struct{})
 	go func() {
 		defer close(done)
 		raw, err := call.Ask(ctx, "elicitation/create", form)
 		switch {
-		case ctx.Err() != nil:
-			err = context.Cause(ctx)
+		case ctx.Err() != nil: // nobody waits for the answer
 		case err != nil: // not a failure: the client could have such a call pass with failMode open
-			err = &denial{reason: gateway.Textf("the client could not ask its person: %s", gateway.AsError(err))}
+			close(answer)
+		default:
+			granted := jsonrpc.LookupText(raw, "action") == "accept" && string(jsonrpc.Lookup(jsonrpc.Lookup(raw, "content"), "allow")) == "true"
+			answer <- Decision{Granted: granted, By: call.Identity.ClientID}
 		}
-		granted := jsonrpc.LookupText(raw, "action") == "accept" && string(jsonrpc.Lookup(jsonrpc.Lookup(raw, "content"), "allow")) == "true"
-		answer <- ending{Decision{Granted: granted, By: call.Identity.ClientID}, err}
 	}()
 	return answer, func() { cancel(); <-done }
 }

@@ -1,9 +1,9 @@
 package workflow
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -38,11 +38,10 @@ func TestAClientAsksItsPerson(t *testing.T) {
 		`{"action":"accept","content":{"allow":"true"}}`: false,
 		`{"action":"accept"}`:                            false,
 		`{"action":"decline","content":{"allow":true}}`:  false,
-		"": false,
 	} {
 		var opened, closed []Approval
 		d := NewDesk(DeskOptions{
-			Redact:    func(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte("hunter2"), []byte("***")) },
+			Redact:    withoutHunter,
 			Translate: func(t gateway.Text) string { return "ja:" + t.String() },
 			Opened:    func(a Approval) { opened = append(opened, a) },
 			Closed:    func(a Approval, _ *Decision) { closed = append(closed, a) },
@@ -52,7 +51,7 @@ func TestAClientAsksItsPerson(t *testing.T) {
 		q.Message, q.AskClient = "", true
 		q.Call.Peer, q.Call.Session = peer, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
 		decision, err := d.Ask(t.Context(), q)
-		if decision.Granted != want || (err != nil) != (answer == "") || err == nil && decision.By != "anna" {
+		if decision.Granted != want || err != nil || decision.By != "anna" {
 			t.Errorf("%s: %+v, %v", answer, decision, err)
 		}
 		if len(opened) != 1 || len(closed) != 1 || !opened[0].InClient || len(d.List()) > 0 {
@@ -135,21 +134,48 @@ func TestAnAdministratorDecidesBeforeTheClient(t *testing.T) {
 	}
 }
 
-// A client that cannot ask its person has no call pass whose workflow fails open.
-func TestAClientThatCannotAskIsNoFailure(t *testing.T) {
+// If a client cannot ask its person, administrators still can decide, and are told then.
+// If nobody does, the call is refused also if its workflow fails open.
+func TestAClientThatCannotAskLeavesItToAdministrators(t *testing.T) {
 	t.Parallel()
-	d := NewDesk(DeskOptions{})
-	b := newBench(t, Options{Decider: DeciderFunc(d.Ask)})
-	def := flow("w", "start → approve → mcp → end")
-	def.FailMode = open
-	b.use(t, def)
-	call := b.newCall("merge", `{}`)
-	call.Identity = gateway.Identity{ClientID: "local:cursor"}
-	call.Peer, call.Session = &formPeer{}, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
-	_, err := b.handler.Handle(t.Context(), call)
-	wantError(t, err, gateway.CodeDenied, "the client could not ask its person")
-	if len(b.server.sent) > 0 {
-		t.Errorf("sent %v", b.server.sent)
+	for how, c := range map[string]struct {
+		decide func(d *Desk, a Approval) error
+		want   string
+		sent   int
+	}{
+		"an administrator decides": {func(d *Desk, a Approval) error {
+			return d.Decide(t.Context(), a.ID, Decision{Granted: true, By: "boss"})
+		}, `{"content"`, 1},
+		"somebody with the link decides": {func(d *Desk, a Approval) error {
+			return d.DecideByCode(t.Context(), a.Code, a.Hash, "link", true)
+		}, `{"content"`, 1},
+		"nobody decides": {func(*Desk, Approval) error { return nil }, "denied: workflow \"w\" refused this call: nobody answered in time", 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var opened []bool
+			d := NewDesk(DeskOptions{Opened: func(a Approval) { opened = append(opened, a.InClient) }})
+			b := newBench(t, Options{Decider: DeciderFunc(d.Ask)})
+			def := flow("w", "start → approve → mcp → end")
+			def.FailMode = open
+			b.use(t, def)
+			call := b.newCall("merge", `{}`)
+			call.Identity = gateway.Identity{ClientID: "local:cursor"}
+			call.Peer, call.Session = &formPeer{}, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
+			answered := make(chan string, 1)
+			go func() { answered <- said(b.handler.Handle(context.Background(), call)) }()
+			synctest.Wait()
+			all := d.List()
+			if len(all) != 1 || all[0].InClient || !slices.Equal(opened, []bool{true, false}) {
+				t.Fatalf("%s: %+v wait, opened %v", how, all, opened)
+			}
+			if err := c.decide(d, all[0]); err != nil {
+				t.Errorf("%s: %v", how, err)
+			}
+			if got := <-answered; !strings.HasPrefix(got, c.want) || len(b.server.sent) != c.sent || len(opened) != 2 {
+				t.Errorf("%s: answered %s, sent %v", how, got, b.server.sent)
+			}
+			b.Close(context.Background())
+		})
 	}
 }
 

@@ -466,10 +466,7 @@ func deny(reason string, again time.Duration) error {
 	if reason == "" {
 		return &denial{gateway.Textf("no reason was given"), again}
 	}
-	if len(reason) > longestReason {
-		reason = gateway.Short(reason)
-	}
-	return &denial{gateway.Textf("%s", reason), again}
+	return &denial{gateway.Textf("%s", shortReason(reason)), again}
 }
 
 func isDenial(err error) bool {

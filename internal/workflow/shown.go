@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 const (
@@ -74,21 +75,43 @@ func cutStrings(text []byte, longest int, note func(missing int) string) (shown 
 	}
 }
 
-// show fills in what is shown of the arguments of a call. It reports false if they cannot
+// shown returns the arguments that a person sees. A resource is read by its URI, which the
+// name of its tool may lack: that is a template, or cut.
+func (q *Question) shown() []byte {
+	if q.Call.Method != ResourcesRead {
+		return q.Arguments
+	}
+	b := jsonrpc.AppendQuoted([]byte(`{"uri":`), q.Call.Name)
+	if string(q.Arguments) != "{}" { // resources have none in MCP, and servers get what clients send
+		b = append(append(b, `,"arguments":`...), q.Arguments...)
+	}
+	return append(b, '}')
+}
+
+// cannotRedact is said if the secrets that must be hidden are not known.
+const cannotRedact = "the arguments cannot be shown to a person, because the kept secrets cannot be read; `genkan doctor` says why"
+
+// show fills in what is shown of the arguments of a call. It returns a denial if they cannot
 // be shown.
-func (d *Desk) show(a *Approval, arguments []byte) bool {
-	redacted := d.redact(arguments)
+func (d *Desk) show(a *Approval, arguments []byte) error {
+	redacted, err := d.redact(arguments)
+	if err != nil {
+		return &denial{reason: gateway.Textf(cannotRedact)}
+	}
 	shown, missing := shorten(redacted, func(missing int) string {
 		return "…[" + d.say(gateway.Textf("%d bytes are not shown", missing)) + "]"
 	})
 	a.Arguments, a.NotShown, a.Masked = string(shown), missing, !bytes.Equal(redacted, arguments)
-	return len(shown) <= mostArguments
+	if len(shown) > mostArguments {
+		return &denial{reason: gateway.Textf("the arguments have too many parts to be shown to a person; make several calls with fewer")}
+	}
+	return nil
 }
 
 // redact takes secrets out of arguments.
-func (d *Desk) redact(arguments []byte) []byte {
+func (d *Desk) redact(arguments []byte) ([]byte, error) {
 	if d.opt.Redact == nil {
-		return arguments
+		return arguments, nil
 	}
 	return d.opt.Redact(arguments)
 }

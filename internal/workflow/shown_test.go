@@ -1,10 +1,13 @@
 package workflow
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -47,7 +50,7 @@ func TestLongStringsAreCut(t *testing.T) {
 func TestWhatDoesNotFitIsNotAsked(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, Options{})
-	d := NewDesk(DeskOptions{Redact: func(raw []byte) []byte { return []byte(strings.ReplaceAll(string(raw), "hunter2", "***")) }})
+	d := NewDesk(DeskOptions{Redact: withoutHunter})
 	q := question(b, time.Minute)
 	q.Arguments = []byte("[" + strings.Repeat("1,", 200_000) + "1]")
 	if _, err := d.Ask(t.Context(), q); !isDenial(err) || !strings.Contains(err.Error(), "too many parts") || len(d.List()) > 0 {
@@ -70,4 +73,66 @@ func TestWhatDoesNotFitIsNotAsked(t *testing.T) {
 			t.Errorf("%s: asked %s", arguments, got)
 		}
 	}
+}
+
+// A person sees which resource is read. Its address is cut and masked as arguments are, and
+// hidden characters of its template are shown in a form, too.
+func TestTheAddressOfAResourceIsShown(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	d := NewDesk(DeskOptions{Redact: withoutHunter})
+	long := "file:///" + strings.Repeat("x", 20_000) + "/etc/shadow"
+	for _, c := range []struct{ uri, arguments, want, form string }{
+		{"note://{}", "{}", `{"uri":"note://{}"}`, `\\u202enote://{id} {\"uri\":\"note://{}\"}`},
+		{"note://hunter2\u202e\"", "{}", "{\"uri\":\"note://***\u202e\\\"\"}", `{\"uri\":\"note://***\\u202e\\\"\"}`},
+		{long, "{}", `{"uri":"` + long[:4096] + `…[15923 bytes are not shown]"}`, ""},
+		{"note://1", `{"a":1}`, `{"uri":"note://1","arguments":{"a":1}}`, `{\"uri\":\"note://1\",\"arguments\":{\"a\":1}}`},
+	} {
+		q := question(b, time.Minute)
+		q.Arguments, q.AskClient = []byte(c.arguments), true
+		q.Call.Method, q.Call.Name = ResourcesRead, c.uri
+		q.Call.Tool.Exposed, q.Call.Tool.Kind = "\u202enote://{id}", gateway.KindTemplate
+		q.Call.Peer, q.Call.Session = &formPeer{}, &gateway.Session{Capabilities: []byte(`{"elicitation":{}}`)}
+		a, err := d.newApproval(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Arguments != c.want {
+			t.Errorf("%.40s: shown as %.60s…%s", c.uri, a.Arguments, a.Arguments[max(0, len(a.Arguments)-40):])
+		}
+		if form := string(d.form(q, &a.Approval)); (form == "") != (c.form == "") || !strings.Contains(form, c.form) {
+			t.Errorf("%.40s: asked %s", c.uri, form)
+		}
+	}
+}
+
+// Nobody decides about arguments whose secrets cannot be masked.
+func TestWithoutKnowingTheSecretsNobodyIsAsked(t *testing.T) {
+	t.Parallel()
+	locked := true
+	d := NewDesk(DeskOptions{Redact: func(arguments []byte) ([]byte, error) {
+		if locked {
+			return nil, errors.New("the vault is locked")
+		}
+		return arguments, nil
+	}})
+	b := newBench(t, Options{Decider: DeciderFunc(d.Ask)})
+	def := flow("w", "start → approve → mcp → end")
+	def.FailMode = open
+	b.use(t, def)
+	_, err := b.handler.Handle(t.Context(), b.newCall("merge", `{"pr":1}`))
+	wantError(t, err, gateway.CodeDenied, "because the kept secrets cannot be read")
+	if len(d.List()) > 0 || len(b.server.sent) > 0 {
+		t.Errorf("%v wait, %v are sent", d.List(), b.server.sent)
+	}
+	synctest.Test(t, func(t *testing.T) { // it is locked while a call waits
+		locked = false
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _, _ = d.Ask(ctx, question(b, time.Minute)) }()
+		synctest.Wait()
+		locked = true
+		_, err := d.Get(d.List()[0].ID)
+		wantError(t, err, gateway.CodeUnavailable, "because the kept secrets cannot be read")
+	})
 }

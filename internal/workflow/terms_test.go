@@ -566,6 +566,23 @@ func TestACallThatWaitedIsCheckedAgain(t *testing.T) {
 			}
 		}
 	}
+	// So is a call whose workflow has called tools of which the innermost waited.
+	asks, calls := flow("asks", "start → approve → mcp → end"), flow("calls", "start → tool → mcp → end\ntool: {\"tool\":\"github__asks\"}")
+	asks.Match.Tools, calls.Match.Tools = []string{"github__asks"}, []string{"github__calls"}
+	outer := flow("outer", "start → hook → mcp → end\nhook: await call('github__calls', {})")
+	outer.Match.Tools = []string{"github__merge"}
+	nested := newBench(t, Options{
+		Decider: deciderFunc(func(context.Context, Question) (Decision, error) { return Decision{Granted: true}, nil }),
+		Recheck: func(_ context.Context, call *gateway.Call) error {
+			if call.Name == "github__merge" {
+				return errors.New("revoked")
+			}
+			return nil
+		},
+	}, asks, calls, outer)
+	if got := nested.call("merge", `{}`); !strings.Contains(got, "its caller may not make it any more") || len(nested.server.sent) != 2 {
+		t.Errorf("a call around one that waited: %s, sent %v", got, nested.server.sent)
+	}
 	b := newBench(t, Options{Recheck: func(context.Context, *gateway.Call) error { return errors.New("asked") }}, flow("w", "start → hook → mcp → end\nhook: 1"))
 	if got := b.call("merge", `{}`); !strings.HasPrefix(got, `{"content"`) {
 		t.Errorf("a call that did not wait: %s", got)

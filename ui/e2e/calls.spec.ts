@@ -481,6 +481,31 @@ test("a call that begins to wait takes nobody's focus, and is read out", async (
 	expect(String(await denied)).toContain("403");
 });
 
+test("a double click allows one call, though the next one takes its place", async ({ genkan, signedIn: page }) => {
+	await askBefore(genkan, "fault__echo");
+	const count = async () => (await genkan.rest<{ approvals: unknown[] }>("GET", "/v1/approvals")).approvals.length;
+	const first = genkan.call("fault__echo", { text: "first" });
+	await expect.poll(count).toBe(1);
+	const second = genkan.call("fault__echo", { text: "second" });
+	await expect.poll(count).toBe(2);
+	await go(page, genkan, "calls");
+	const allow = page.getByRole("button", { name: "Allow" });
+	await expect(allow).toHaveCount(2);
+	await page.evaluate(() => {
+		// The call that has moved never settles, however busy the machine is.
+		const later = window.setTimeout.bind(window);
+		window.setTimeout = ((act: () => void, ms?: number) => (ms === 800 ? 0 : later(act, ms))) as typeof setTimeout;
+	});
+	const at = (await allow.first().boundingBox())!;
+	await page.mouse.click(at.x + 20, at.y + 10);
+	await expect(allow).toHaveCount(1);
+	await page.mouse.click(at.x + 20, at.y + 10); // where the second call is now
+	expect(JSON.stringify(await first)).toContain("first");
+	await expect(allow).toHaveCount(1);
+	await allow.press("Enter"); // what has the focus is meant
+	expect(JSON.stringify(await second)).toContain("second");
+});
+
 test("the row that j and k reach is read out", async ({ genkan, signedIn: page }) => {
 	await genkan.call("fault__echo", { text: "one" });
 	await genkan.call("fault__echo", { text: "two" });

@@ -30,7 +30,7 @@ const looks: Record<Look, string> = {
 	danger: "border-line-strong bg-surface text-bad enabled:hover:bg-bad-soft",
 };
 const button =
-	"inline-flex shrink-0 items-center justify-center gap-2 rounded-md border font-medium text-sm whitespace-nowrap disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0";
+	"inline-flex shrink-0 items-center justify-center gap-2 rounded-md border font-medium text-sm whitespace-nowrap disabled:opacity-50 aria-disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0";
 const buttonSizes = { normal: "h-8 px-3", small: "h-6 px-2 text-xs", icon: "size-8", iconSmall: "size-6" };
 
 type ButtonProps = ComponentProps<"button"> & { look?: Look; size?: keyof typeof buttonSizes; busy?: boolean };

@@ -55,7 +55,9 @@ export function marked(raw: string): ReactNode {
 	);
 }
 
-const token = /("(?:[^"\\\n]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
+// A string of a text that was cut ends where its line ends. If it were no string, each quote in
+// it would begin another one that is read to the end.
+const token = /("(?:[^"\\\n]|\\.)*(?:"|(?=\\?\n)|\\?$))(\s*:)?|\b(?:true|false|null)\b|-?\d[\d.eE+-]*/g;
 
 /** JsonText shows a text that is JSON, character by character as it is; those that nobody
  * sees are written out. */

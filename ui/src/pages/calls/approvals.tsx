@@ -23,19 +23,51 @@ export function Approvals({ waiting }: { waiting: boolean }) {
 		const at = document.activeElement;
 		if (at === document.body || at?.closest("a")) ref.current?.querySelector("button")?.focus();
 	}, [waiting, data]);
+	const moved = useMoves(data?.approvals);
 	if (!data || (!some && !waiting)) return null;
 	return (
 		<section ref={ref} aria-label={t("Calls that wait for you")} className="mb-4 flex flex-col gap-3">
 			{data.approvals.map((approval) => (
-				<Approval key={approval.id} approval={approval} />
+				<Approval key={approval.id} approval={approval} moves={moved.get(approval.id)?.moves} />
 			))}
 			{!some && <p className="text-muted">{t("No call waits for you.")}</p>}
 		</section>
 	);
 }
 
+/** useMoves counts how often each call has come to another place on the page, or to the page
+ * when it was open already. */
+function useMoves(approvals: S["Approval"][] | undefined) {
+	const ref = useRef<Map<string, { index: number; moves: number }>>(undefined);
+	const before = ref.current;
+	if (approvals)
+		ref.current = new Map(
+			approvals.map(({ id }, index) => {
+				const was = before?.get(id) ?? { index: -1, moves: before ? 0 : -1 };
+				return [id, was.index === index ? was : { index, moves: was.moves + 1 }];
+			}),
+		);
+	return ref.current ?? new Map();
+}
+
+// A click so soon after a call has moved was meant for what stood there before, in ms.
+const settles = 800;
+
+/** useSettling tells whether a call has just moved. */
+function useSettling(moves: number): boolean {
+	const [settled, setSettled] = useState(0);
+	useEffect(() => {
+		const timer = setTimeout(() => setSettled(moves), settles);
+		return () => clearTimeout(timer);
+	}, [moves]);
+	return settled !== moves;
+}
+
 /** Approval is a call that waits, with the buttons to decide. */
-export function Approval({ approval }: { approval: S["Approval"] }) {
+export function Approval({ approval, moves = 0 }: { approval: S["Approval"]; moves?: number }) {
+	const settling = useSettling(moves);
+	/** meant is what a click does if it is meant for this call. Keys are for what has the focus. */
+	const meant = (act: () => void) => (event: { detail: number }) => (event.detail === 0 || !settling) && act();
 	const workflowName = useWorkflowName();
 	const decide = query.useMutation("post", "/v1/approvals/{id}");
 	const [left, setLeft] = useState("");
@@ -99,10 +131,16 @@ export function Approval({ approval }: { approval: S["Approval"] }) {
 					value={reason}
 					onChange={(event) => setReason(event.target.value)}
 				/>
-				<Button size="small" disabled={decided} onClick={() => void say_("deny")}>
+				<Button size="small" disabled={decided} aria-disabled={settling} onClick={meant(() => void say_("deny"))}>
 					{t("Deny")}
 				</Button>
-				<Button size="small" look="primary" disabled={decided} onClick={() => void say_("approve")}>
+				<Button
+					size="small"
+					look="primary"
+					disabled={decided}
+					aria-disabled={settling}
+					onClick={meant(() => void say_("approve"))}
+				>
 					{t("Allow")}
 				</Button>
 			</div>

@@ -1,0 +1,1 @@
+var{rawJSON:e,isRawJSON:t}=JSON,n=e=>JSON.parse(e,r);function r(t,n,{source:r}={}){return typeof n==`number`&&r!==void 0&&String(n)!==r?e?.(r)??n:n}var i=e=>t?.(e)??!1;function a(e){try{let t=n(e);return typeof t==`number`||i(t)?t:e}catch{return e}}export{a as n,n as r,i as t};
