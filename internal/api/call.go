@@ -53,8 +53,12 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	case result.IsError:
 		a.callFailure(w, call.Tool, result, notice)
 	default:
+		kept := ""
+		if !a.calls.Record().Off {
+			kept = call.RequestID
+		}
 		encode(w, http.StatusOK, client.CallResult{
-			Success: true, Result: result.Raw, Notice: notice, ExecutionTime: *executionTime(w), Timestamp: timestamp(),
+			Success: true, Result: result.Raw, Notice: notice, Call: kept, ExecutionTime: *executionTime(w), Timestamp: timestamp(),
 		})
 	}
 }

@@ -186,6 +186,7 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 	if err != nil {
 		return out, err
 	}
+	q.Told = func(e *history.Entry) string { return h.errorOf(e, who) }
 	var list history.Listing
 	if !h.Record().Off {
 		if list, err = h.Calls.List(ctx, who, q); err != nil {
@@ -411,13 +412,19 @@ func (h *CallHistory) entryOf(e *history.Entry, who gateway.Identity) client.Cal
 	out := client.CallEntry{
 		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), TookMillis: inMillis(e.Took),
 		Client: e.Caller, Program: e.Client, Via: e.Edge, View: e.View, Method: e.Method,
-		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: CallError(h.language(), e.Outcome, e.Error), Attempts: e.Attempts,
+		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: h.errorOf(e, who), Attempts: e.Attempts,
 		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved, Bodies: h.bodiesOf(e), Cut: e.Has(history.RequestCut) || e.Has(history.ResponseCut),
 	}
-	if who.Admin && e.Has(history.Hidden) {
-		out.Error = h.language().Sprintf("%s. It exists, but the limit of the client's token or a workflow hides it from this client; the client was not told so", strings.TrimRight(out.Error, ".。"))
-	}
 	return out
+}
+
+// errorOf returns the error of a call as its reader sees it.
+func (h *CallHistory) errorOf(e *history.Entry, who gateway.Identity) string {
+	text := CallError(h.language(), e.Outcome, e.Error)
+	if who.Admin && e.Has(history.Hidden) {
+		return h.language().Sprintf("%s. It exists, but the limit of the client's token or a workflow hides it from this client; the client was not told so", strings.TrimRight(text, ".。"))
+	}
+	return text
 }
 
 // CallError returns the error of a call, which is kept in English, in a language. What a

@@ -312,7 +312,10 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	// reports errors in the terms of its protocol.
 	call.Via = gateway.ViaItems
 	call.View.Servers, call.Complete, call.Budget = gateway.NewServerSet(kb.SourceName), false, a.opt.Budget
-	call.Browsing = call.OfPage() && r.Method == http.MethodGet
+	// The pages of a client ask for these two by themselves, and they are no items. What a client
+	// reads of items is kept, as its token is in the hands of an agent.
+	aside := id.Page && (tool == "get_tags" || tool == "get_statuses")
+	call.Browsing = (call.OfPage() || aside) && r.Method == http.MethodGet
 	defer call.Release()
 	var result *gateway.Result
 	var err error

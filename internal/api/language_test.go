@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 )
@@ -24,6 +25,22 @@ func TestLanguageOfARequest(t *testing.T) {
 		refused := d.send("GET", "/v1/tools/none", "", "Accept-Language", "ja")
 		if refused.status != 404 || !strings.Contains(refused.body, "見つかりません") {
 			t.Errorf("lang: %s: %d %s", configured, refused.status, refused.body)
+		}
+	}
+}
+
+// A search of calls finds the errors that the list shows, and what is kept of them.
+func TestSearchOfErrorsInALanguage(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	d.send("POST", "/v1/tools/call", `{"name":"nothing_like_it"}`)
+	for _, c := range []struct {
+		language, text string
+		found          bool
+	}{{"ja", "不明なツール", true}, {"ja", "Unknown tool", true}, {"en", "Unknown tool", true}, {"en", "不明なツール", false}} {
+		got := d.send("GET", "/v1/calls?text="+url.QueryEscape(c.text), "", "Accept-Language", c.language)
+		if found := strings.Contains(got.body, `"tool":"nothing_like_it"`); found != c.found {
+			t.Errorf("in %s, %q: %s", c.language, c.text, got.body)
 		}
 	}
 }

@@ -347,7 +347,7 @@ func TestReplayAndBacktest(t *testing.T) {
 // A call shows what workflows did to it, to administrators.
 func TestTracesOfACall(t *testing.T) {
 	t.Parallel()
-	d := openDoor(t, nil)
+	d := openDoor(t, map[string]any{"record": map[string]any{"bodies": "all"}})
 	token := d.newToken()
 	d.speak(t, []spoken{
 		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", `console.log("hello"); ctx.request.params.arguments.text = "b"`), status: 200},

@@ -146,7 +146,7 @@ func TestCancelACall(t *testing.T) {
 		return strings.Contains(string(raw), "notifications/cancelled")
 	}, "the server is told")
 	admin.until(client.EventCallEnded, id, `"outcome":"canceled"`, said)
-	if got := h.must(http.MethodGet, "/v1/calls/"+id, "", http.StatusOK); !strings.Contains(got, `"outcome":"canceled"`) || !strings.Contains(got, said) {
+	if got := h.must(http.MethodGet, "/v1/calls/"+id, "", http.StatusOK); !strings.Contains(got, `"outcome":"canceled"`) || !strings.Contains(got, said) || strings.Contains(got, `"bytesOut":0,`) {
 		t.Error(got)
 	}
 	if lines := h.logLines("a change was made over REST"); len(lines) != 1 || lines[0]["operation"] != "cancelCall" || lines[0]["name"] != id || lines[0]["client"] != "alice" {

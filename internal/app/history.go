@@ -74,19 +74,21 @@ func keepOf(r config.Record) history.Keep {
 
 // keepingOf returns what a configuration keeps of calls.
 func keepingOf(r config.Record, writer *history.Writer) record.Keeping {
-	k := record.Keeping{History: writer, Replay: !r.NoReplay}
-	switch {
-	case r.Off:
+	k := record.Keeping{History: writer, Replay: !r.NoReplay, Bodies: func(who gateway.Identity) bool { return keepsBodies(r, who) }}
+	if r.Off {
 		k.History = nil
-	case r.Bodies == config.BodiesAll:
-		k.Bodies = everybody
-	case r.Bodies == config.BodiesOff:
-		k.Bodies = nobody
-	default:
-		k.Bodies = gateway.Identity.IsLocal
 	}
 	return k
 }
 
-func everybody(gateway.Identity) bool { return true }
-func nobody(gateway.Identity) bool    { return false }
+// keepsBodies reports whether a configuration keeps what a caller sends and receives.
+func keepsBodies(r config.Record, who gateway.Identity) bool {
+	switch {
+	case r.Off, r.Bodies == config.BodiesOff:
+		return false
+	case r.Bodies == config.BodiesAll:
+		return true
+	default:
+		return who.IsLocal()
+	}
+}

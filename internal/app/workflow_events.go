@@ -5,6 +5,7 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/events"
+	"genkan/internal/gateway"
 	"genkan/internal/workflow"
 )
 
@@ -15,7 +16,11 @@ type runSink struct{ p *Process }
 // costs no allocation as long as nobody follows events.
 func (s runSink) Trace(t workflow.Trace) {
 	p := s.p
-	p.workflows.traces.Trace(t)
+	kept := t
+	if who := (gateway.Identity{ClientID: t.Client, Admin: t.Client == gateway.AdminClient}); t.Call != "" && !keepsBodies(p.Config().Record, who) {
+		kept = t.WithoutBodies()
+	}
+	p.workflows.traces.Trace(kept)
 	if !p.live.Followed() {
 		p.live.Skip(events.Workflows)
 		return

@@ -128,6 +128,40 @@ func TestWorkflowsRunAroundCalls(t *testing.T) {
 	}
 }
 
+// What workflows did to a call is kept whole only where what was sent and received is.
+func TestTracesOfCallsWithoutBodies(t *testing.T) {
+	t.Parallel()
+	one := child(t)
+	h := openHouse(t, servers(conf{"one": one}))
+	h.waitReady("one")
+	h.use("loud", `{"tools":["one__echo"]}`,
+		`console.log(context.request.params.arguments.text); if (context.request.params.arguments.text === "canary no") throw new Error(context.request.params.arguments.text); context.request.params.arguments.text += "!"`,
+		`return {action: "continue", response: mapText(context.response, s => s + "?")}`)
+	alice, admin := h.client("alice"), visitor{h, h.token}
+	for _, c := range []struct {
+		bodies string
+		who    visitor
+		kept   bool
+	}{{"local", alice, false}, {"local", admin, true}, {"off", admin, false}, {"all", alice, true}} {
+		h.reload(with(servers(conf{"one": one}), conf{"record": conf{"bodies": c.bodies}}))
+		for _, text := range []string{"canary", "canary no"} {
+			c.who.callAt("/mcp", "one__echo", `{"text":"`+text+`"}`)
+			calls := h.recorded(everything)
+			call := calls[len(calls)-1]
+			shown := admin.rest(http.MethodGet, "/v1/calls/"+call.ID, "")
+			runs := admin.rest(http.MethodGet, "/v1/workflows/loud/runs?limit=1", "")
+			for what, answer := range map[string]string{"the call": shown, "the run": runs} {
+				if !strings.Contains(answer, `"workflow":"loud"`) || strings.Contains(answer, "canary") != c.kept || strings.Contains(call.Error, "canary") {
+					t.Errorf("bodies %s, %q: %s has %s", c.bodies, text, what, answer)
+				}
+			}
+			if text == "canary" && !c.kept && (call.Effect != workflow.EffectChanged || !strings.Contains(shown, "/request/params/arguments")) {
+				t.Errorf("bodies %s: nothing says what changed: %+v %s", c.bodies, call, shown)
+			}
+		}
+	}
+}
+
 // An argument that a workflow fills in is not asked for: arguments are checked as they are
 // sent.
 func TestFilledInArgumentsAreChecked(t *testing.T) {

@@ -443,12 +443,29 @@ func TestNamesOfOneTool(t *testing.T) {
 	for n, tool := range []string{"files__read", "read", "files__write"} {
 		e := call("A", n)
 		e.Server, e.Tool = "files", tool
+		if n == 1 {
+			e.TokensSaved = -300 // read back
+		}
 		w.Add(e, Bodies{}, false)
 	}
 	w.Close()
-	stats, err := NewReader(dir, goodKey).Stats(t.Context(), Query{})
+	r := NewReader(dir, goodKey)
+	stats, err := r.Stats(t.Context(), Query{})
 	if err != nil || stats.Total.Calls != 3 || len(stats.Tools) != 2 || stats.Tools[0].Tool != "read" || stats.Tools[0].Calls != 2 {
 		t.Errorf("%+v, %v", stats, err)
+	}
+	series, err := r.Series(t.Context(), Query{}, Spacing{Step: 1000 * time.Hour, By: ByTool, Groups: 10})
+	if err != nil || len(series.Groups) != len(stats.Tools) {
+		t.Fatalf("%+v, %v", series, err)
+	}
+	for i, g := range series.Groups {
+		sum := stats.Tools[i]
+		for _, step := range g.Steps {
+			step.Server, step.Tool = g.Server, g.Tool
+			if step.Calls > 0 && step != sum {
+				t.Errorf("the course has %+v, the sums %+v", step, sum)
+			}
+		}
 	}
 }
 

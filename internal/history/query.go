@@ -35,6 +35,9 @@ type Query struct {
 	Since, Until time.Time
 	// Text selects calls with bodies or an error that contain it, in any case and width.
 	Text string
+	// Told returns the error of a call as its reader sees it, which Text is looked for in, too;
+	// nil if that is as it is kept.
+	Told func(e *Entry) string
 	// After is the Next of the page before.
 	After string
 	Limit int
@@ -382,13 +385,17 @@ func (r *Reader) List(ctx context.Context, q Query, shown func([]byte) []byte) (
 			return true
 		}
 		body := &sealed{p.name, int64(p.index.row(i).number(rowOffset)), b}
-		if needle != nil && !needle.in([]byte(e.Error)) && !r.bodiesHave(ctx, &e, body, needle, shown) {
+		if needle != nil && !needle.in([]byte(e.Error)) && !q.toldHas(&e, needle) && !r.bodiesHave(ctx, &e, body, needle, shown) {
 			return true
 		}
 		page.Calls, page.sealed = append(page.Calls, e), append(page.sealed, body)
 		return true
 	})
 	return page, err
+}
+
+func (q *Query) toldHas(e *Entry, n *needle) bool {
+	return q.Told != nil && e.Error != "" && n.in([]byte(q.Told(e)))
 }
 
 // bodiesHave reports whether a text is in the bodies of a call as the reader may see

@@ -151,8 +151,7 @@ func (r *Reader) Series(ctx context.Context, q Query, spacing Spacing) (Series, 
 
 	n := steps(from, q.Until, out.Step)
 	total := newSums(n)
-	type key struct{ server, tool string }
-	groups := map[key]*sums{}
+	groups := map[toolKey]*sums{}
 	for _, p := range parts {
 		type ids struct {
 			server, tool uint16
@@ -176,7 +175,7 @@ func (r *Reader) Series(ctx context.Context, q Query, spacing Spacing) (Series, 
 			}
 			s := local[id]
 			if s == nil {
-				k := key{server: p.texts[id.server]}
+				k := toolKey{server: p.texts[id.server]}
 				if spacing.By == ByTool && k.server != "" && !id.unlisted { // callers make up names of tools
 					k.tool = p.texts[id.tool]
 				}
@@ -190,6 +189,7 @@ func (r *Reader) Series(ctx context.Context, q Query, spacing Spacing) (Series, 
 		}
 	}
 	out.Total = total.steps()
+	foldNames(groups)
 	for k, s := range groups {
 		out.Groups = append(out.Groups, Group{Server: k.server, Tool: k.tool, Calls: s.calls})
 	}
@@ -199,7 +199,7 @@ func (r *Reader) Series(ctx context.Context, q Query, spacing Spacing) (Series, 
 	out.Groups = out.Groups[:min(len(out.Groups), spacing.Groups)]
 	for i := range out.Groups {
 		g := &out.Groups[i]
-		g.Steps = groups[key{g.Server, g.Tool}].steps()
+		g.Steps = groups[toolKey{g.Server, g.Tool}].steps()
 	}
 	return out, nil
 }
@@ -223,8 +223,21 @@ func (s *sums) add(at int, w row, failed bool) {
 	}
 	stat.TokensIn += int64(w.number(rowTokensIn))
 	stat.TokensOut += int64(w.number(rowTokensOut))
-	stat.TokensSaved += int64(w.number(rowSaved))
+	stat.TokensSaved += w.saved()
 	s.took[at] = append(s.took[at], w.number(rowTook))
+}
+
+func (s *sums) merge(other *sums) {
+	s.calls += other.calls
+	for i := range s.stats {
+		into, more := &s.stats[i], &other.stats[i]
+		into.Calls += more.Calls
+		into.Errors += more.Errors
+		into.TokensIn += more.TokensIn
+		into.TokensOut += more.TokensOut
+		into.TokensSaved += more.TokensSaved
+		s.took[i] = append(s.took[i], other.took[i]...)
+	}
 }
 
 // steps returns the sums with their quantiles.

@@ -34,7 +34,7 @@ type sum struct {
 	took []uint32
 }
 
-func (s *sum) add(other *sum) {
+func (s *sum) merge(other *sum) {
 	s.Calls += other.Calls
 	s.Errors += other.Errors
 	s.TokensIn += other.TokensIn
@@ -59,8 +59,7 @@ func (r *Reader) Stats(ctx context.Context, q Query) (Stats, error) {
 	if err != nil {
 		return out, err
 	}
-	type key struct{ server, tool string }
-	sums := map[key]*sum{}
+	sums := map[toolKey]*sum{}
 	for _, p := range parts {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -88,7 +87,7 @@ func (r *Reader) Stats(ctx context.Context, q Query) (Stats, error) {
 			id := ids{w.text(rowServer), w.text(rowTool), w.unlisted()}
 			s := local[id]
 			if s == nil {
-				k := key{x.texts[id.server], x.texts[id.tool]}
+				k := toolKey{x.texts[id.server], x.texts[id.tool]}
 				if k.server == "" || id.unlisted {
 					k.tool = "" // callers make up such names
 				}
@@ -108,14 +107,7 @@ func (r *Reader) Stats(ctx context.Context, q Query) (Stats, error) {
 			s.took = append(s.took, w.number(rowTook))
 		}
 	}
-	// A client of one server calls a tool by its own name, others with the server's before it.
-	for k, s := range sums {
-		own, prefixed := strings.CutPrefix(k.tool, k.server+"__")
-		if into := sums[key{k.server, own}]; prefixed && into != nil {
-			into.add(s)
-			delete(sums, k)
-		}
-	}
+	foldNames(sums)
 	var total sum
 	servers := map[string]*sum{}
 	for k, s := range sums {
@@ -124,8 +116,8 @@ func (r *Reader) Stats(ctx context.Context, q Query) (Stats, error) {
 			of = &sum{Stat: Stat{Server: k.server}}
 			servers[k.server] = of
 		}
-		of.add(s)
-		total.add(s)
+		of.merge(s)
+		total.merge(s)
 		out.Tools = append(out.Tools, s.stat())
 	}
 	for _, s := range servers {
@@ -138,6 +130,21 @@ func (r *Reader) Stats(ctx context.Context, q Query) (Stats, error) {
 		})
 	}
 	return out, nil
+}
+
+// toolKey names a tool as it was called.
+type toolKey struct{ server, tool string }
+
+// foldNames adds the sums of a tool by its name with the server's before it to those by its own
+// name, if there are both: clients of one server call it by its own.
+func foldNames[S interface{ merge(other S) }](sums map[toolKey]S) {
+	for k, s := range sums {
+		own, prefixed := strings.CutPrefix(k.tool, k.server+"__")
+		if into, both := sums[toolKey{k.server, own}]; prefixed && both {
+			into.merge(s)
+			delete(sums, k)
+		}
+	}
 }
 
 // quantile returns the smallest duration that so many percent do not exceed.

@@ -3,6 +3,7 @@ package kb
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,7 +56,8 @@ type Matches struct {
 	Limit, Offset int
 }
 
-// Search finds items. It includes all statuses unless the query names some.
+// Search finds items. It includes all statuses unless the query names some. An item whose
+// reference, or number after a #, is the whole query comes first.
 func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 	defer b.stamp(&err)
 	if err := q.check(UsualPage, MaxPage); err != nil {
@@ -64,11 +66,49 @@ func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 	if q.Statuses, err = b.knownStatuses(ctx, q.Statuses); err != nil {
 		return Matches{}, err
 	}
-	hits, err := b.finder.Search(ctx, q)
+	named, err := b.named(ctx, &q)
 	if err != nil {
 		return Matches{}, err
 	}
-	return Matches{Items: hits.Each, Total: hits.Total, Limit: q.Limit, Offset: q.Offset}, nil
+	words := q
+	if len(named) > 0 { // it takes the place before all others
+		words.Limit, words.Offset = max(q.Limit-1, 1), max(q.Offset-1, 0)
+		if q.Offset > 0 {
+			words.Limit = q.Limit
+		}
+	}
+	hits, err := b.finder.Search(ctx, words)
+	if err != nil || len(named) == 0 {
+		return Matches{Items: hits.Each, Total: hits.Total, Limit: q.Limit, Offset: q.Offset}, err
+	}
+	all := slices.DeleteFunc(slices.Clone(hits.Each), func(m Match) bool { return m.ID == named[0].ID })
+	total := hits.Total + 1 - (len(hits.Each) - len(all))
+	if q.Offset == 0 {
+		if len(all) > 0 {
+			named[0].Score += all[0].Score
+		}
+		all = append(named, all...)
+	}
+	return Matches{Items: all[:min(len(all), q.Limit)], Total: total, Limit: q.Limit, Offset: q.Offset}, nil
+}
+
+// named returns the item that a query names, if it passes its filters.
+func (b *Base) named(ctx context.Context, q *Query) ([]Match, error) {
+	text := strings.TrimSpace(fold(q.Text))
+	number, alone := strings.CutPrefix(text, "#")
+	if alone {
+		text = "any-" + number
+	}
+	ref, ok := splitRef(text)
+	if !ok {
+		return nil, nil
+	}
+	found, ok, err := b.store.Item(ctx, ref.ID)
+	named := func(known Ref) bool { return fold(known.String()) == text }
+	if err != nil || !ok || !q.passes(&found.Item) || !alone && !named(found.Item.Ref()) && !named(found.Former) {
+		return nil, err
+	}
+	return shown(ctx, b.store, []scored{{ref.ID, 1}}, q.Text)
 }
 
 // Suggest completes the beginning of a title.

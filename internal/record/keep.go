@@ -126,7 +126,7 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 	}
 	e.BytesIn, e.BytesOut = len(asked), len(answer)
 	e.TokensIn, e.TokensOut, e.TokensSaved = tokens.Estimate(asked), answerTokens(answer), call.Saved
-	if refused := gateway.AsError(err); refused != nil && answer == nil && refused.Code != gateway.CodeCanceled {
+	if refused := gateway.AsError(err); refused != nil && answer == nil && isTold(err) {
 		said := []byte(k.say(refused))
 		e.BytesOut, e.TokensOut = len(said), tokens.Estimate(said)
 	}

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -49,9 +51,27 @@ func (r *Recorder) reason(call *gateway.Call, server string, result *gateway.Res
 		return r.clean(server, rules(e.Problems))
 	case e.Code == gateway.CodeNotFound, e.Code == gateway.CodeInvalid:
 		return r.clean(server, e.Text())
+	case e.Code == gateway.CodeDenied:
+		return refusal(e, call)
 	default:
 		return e.Text()
 	}
+}
+
+// refusal returns why a call was refused. What the script of a workflow gives as the reason may
+// repeat arguments.
+func refusal(e *gateway.Error, call *gateway.Call) string {
+	said := gateway.Text{Format: e.Message, Values: slices.Clone(e.Values)}
+	for i, value := range said.Values {
+		text, ok := value.(string)
+		if inner, is := value.(gateway.Text); is {
+			text, ok = inner.String(), true
+		}
+		if without := withoutArguments(text, call); ok && without != text {
+			said.Values[i] = cmp.Or(without, mask)
+		}
+	}
+	return said.String()
 }
 
 // rules returns which rules the fields of a call's input break. The values are the

@@ -138,14 +138,26 @@ func (r *Recorder) CancelOf(client string) {
 func canceled(ctx context.Context, call *gateway.Call, err error) error {
 	switch cause := context.Cause(ctx); {
 	case err != nil && errors.Is(cause, errRevoked):
-		return gateway.Errorf(gateway.CodeCanceled, "the token of this client was revoked, which canceled its calls")
+		return told(errRevoked, gateway.Textf("the token of this client was revoked, which canceled its calls"))
 	case err == nil || !errors.Is(cause, errCanceledByPerson):
 		return err
 	}
 	if call.Attempts == 0 || gateway.AsError(err).Unsent {
-		return gateway.Errorf(gateway.CodeCanceled, "a person canceled this call in Genkan before it was sent; ask the user before you call again")
+		return told(errCanceledByPerson, gateway.Textf("a person canceled this call in Genkan before it was sent; ask the user before you call again"))
 	}
-	return gateway.Errorf(gateway.CodeCanceled, "a person canceled this call in Genkan; the server was told to stop, but the call may have been carried out. Ask the user before you call again")
+	return told(errCanceledByPerson, gateway.Textf("a person canceled this call in Genkan; the server was told to stop, but the call may have been carried out. Ask the user before you call again"))
+}
+
+// told returns the error of a call that was canceled by somebody else than its client, which is
+// still there to be told so.
+func told(cause *gateway.Error, text gateway.Text) error {
+	return &gateway.Error{Code: gateway.CodeCanceled, Message: text.Format, Err: cause}
+}
+
+// isTold reports whether a client was told of an error that no server made. A client that cancels
+// a call itself is not.
+func isTold(err error) bool {
+	return gateway.AsError(err).Code != gateway.CodeCanceled || errors.Is(err, errCanceledByPerson) || errors.Is(err, errRevoked)
 }
 
 // seen returns the entry of the call as it is now.

@@ -375,6 +375,16 @@ func TestReadingOnThePagesIsNotInTheHistory(t *testing.T) {
 	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_tags"}`).want(t, 200)
 	// A program with a token reads as agents do.
 	h.tab().send(http.MethodGet, "/v1/items", "", "Authorization", "Bearer "+h.admin).want(t, 200)
+	// So do the pages of a client, but for the lists that they fill their menus with.
+	var made struct{ Token string }
+	if err := json.Unmarshal([]byte(b.fetch(http.MethodPost, "/v1/tokens", `{"name":"agent"}`).body), &made); err != nil {
+		t.Fatal(err)
+	}
+	agent := h.tab()
+	agent.fetch(http.MethodPost, "/ui/session", `{"token":"`+made.Token+`"}`).want(t, 200)
+	for _, path := range []string{"/v1/items/docs-1", "/v1/tags", "/v1/statuses"} {
+		agent.fetch(http.MethodGet, path, "").want(t, 200)
+	}
 
 	var got struct{ Calls []struct{ Tool string } }
 	var tools []string
@@ -386,9 +396,9 @@ func TestReadingOnThePagesIsNotInTheHistory(t *testing.T) {
 		for _, c := range got.Calls {
 			tools = append(tools, c.Tool)
 		}
-		return len(tools) >= 3
+		return len(tools) >= 4
 	}, "the history does not have the calls")
-	if want := "get_items get_tags create_item"; strings.Join(tools, " ") != want {
+	if want := "get_item_detail get_items get_tags create_item"; strings.Join(tools, " ") != want {
 		t.Errorf("the history has %v, want %s", tools, want)
 	}
 }

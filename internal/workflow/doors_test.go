@@ -221,6 +221,33 @@ func TestTracesAreEncoded(t *testing.T) {
 	}
 }
 
+// A trace without bodies says which parts of a call changed, and nothing that was sent,
+// answered or written by a script.
+func TestTracesWithoutBodies(t *testing.T) {
+	t.Parallel()
+	whole := Trace{Call: "1", Workflow: "w", Outcome: OutcomeFailed, Changed: true, Steps: []Step{{
+		Node: "a", Status: StatusError, Error: "hunter2 at line 3", Line: 3, Console: []script.Line{{Text: "hunter2"}},
+		Patch: []Op{
+			{"add", "/request/params/arguments/hunter2", []byte(`"hunter2"`)},
+			{"add", "/request/params/arguments/other", []byte(`"hunter2"`)},
+			{"replace", "/response/content/0/text", []byte(`"hunter2"`)},
+			{Op: "remove", Path: "/response/structuredContent/hunter2"},
+			{"replace", "", []byte(`"hunter2"`)},
+		},
+	}}}
+	got := whole.WithoutBodies()
+	if strings.Contains(fmt.Sprint(got.Steps[0].Error, got.Steps[0].Console, string(got.Steps[0].PatchJSON())), "hunter2") {
+		t.Errorf("%+v", got)
+	}
+	step := got.Steps[0]
+	if want := `[{"op":"add","path":"/request/params/arguments","value":"[not kept]"},{"op":"replace","path":"/response/content","value":"[not kept]"},{"op":"remove","path":"/response/structuredContent"},{"op":"replace","path":"","value":"[not kept]"}]`; string(step.PatchJSON()) != want {
+		t.Errorf("got %s", step.PatchJSON())
+	}
+	if step.Error != notKept || step.Line != 3 || !got.Changed || whole.Steps[0].Console == nil || string(whole.Steps[0].Patch[0].Value) != `"hunter2"` {
+		t.Errorf("%+v of %+v", got, whole)
+	}
+}
+
 // However much workflows change, the traces of the last calls have a bounded size.
 func TestTracesHaveABoundedSize(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,6 +107,45 @@ type Step struct {
 	Error   string
 	// Line and Column are places in the script, from 1; 0 if unknown.
 	Line, Column int
+}
+
+// notKept stands for a value of a call whose bodies are not kept.
+const notKept = "[not kept]"
+
+// WithoutBodies returns a copy of the trace without what the call's client sent and got:
+// without changed values, names below the members that MCP defines, lines of the console, and
+// errors, which may repeat any of these.
+func (t Trace) WithoutBodies() Trace {
+	t.Steps = slices.Clone(t.Steps)
+	for i := range t.Steps {
+		s := &t.Steps[i]
+		s.Console = nil
+		if s.Error != "" {
+			s.Error = notKept
+		}
+		patch := make([]Op, 0, len(s.Patch))
+		for _, op := range s.Patch {
+			op = op.withoutBody()
+			if !slices.ContainsFunc(patch, func(one Op) bool { return one.Op == op.Op && one.Path == op.Path }) {
+				patch = append(patch, op)
+			}
+		}
+		s.Patch = patch
+	}
+	return t
+}
+
+func (o Op) withoutBody() Op {
+	names := strings.Split(o.Path, "/") // "", "request", "params", "arguments", …
+	known := 3
+	if len(names) > 1 && names[1] == "request" {
+		known = 4
+	}
+	o.Path = strings.Join(names[:min(len(names), known)], "/")
+	if o.Value != nil {
+		o.Value = []byte(`"` + notKept + `"`)
+	}
+	return o
 }
 
 // Sink keeps traces. It takes secrets out, and it does not block.

@@ -39,6 +39,7 @@ test.describe("a call that has not ended", () => {
 		await main.getByRole("button", { name: "Cancel the call" }).click();
 		await slow;
 		await expect(page.getByText("Where the time went")).toBeVisible();
+		await expect(main.getByText("What the client got").locator("../..")).toContainText("a person canceled this call");
 		await expect(other.getByText("Where the time went")).toBeVisible();
 		await other.close();
 	});
@@ -88,7 +89,11 @@ test.describe("one call", () => {
 		// It only reads, so it runs at once.
 		await page.getByRole("button", { name: "Run again" }).click();
 		await expect(page.getByRole("dialog")).toContainText("fault__echo answered");
-		await page.keyboard.press("Escape");
+		await expect(page.getByRole("dialog")).toContainText("Secrets in it are not masked here.");
+		await page.getByRole("link", { name: "Show the call in the record" }).click();
+		await expect(page).toHaveURL(new RegExp(`/ui/calls/${await idOf(genkan, "fault__echo")}$`));
+		await expect(page.getByRole("dialog")).toHaveCount(0);
+		await go(page, genkan, `calls/${id}`);
 
 		await page.getByRole("button", { name: "Make a workflow from this call" }).click();
 		await expect(page).toHaveURL(new RegExp(`/workflows/new\\?tool=[^&]*&call=${id}$`));
@@ -520,10 +525,43 @@ test.describe("without bodies", () => {
 			body: JSON.stringify({ name: "fault__pid" }),
 		});
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__pid")}`);
-		await expect(
-			page.getByText("What was sent and received is kept only for clients of this machine's user"),
-		).toBeVisible();
+		await expect(page.getByText("It is kept only for clients of this machine's user")).toBeVisible();
 		await expect(page.getByRole("button", { name: "Make a workflow from this call" })).toBeDisabled();
 		await accessible(page);
+		await page.getByRole("link", { name: "To Settings, History" }).click();
+		await page.getByRole("combobox", { name: "What was sent and received" }).selectOption("kept for all clients");
+	});
+
+	test("what nodes did to a call is not kept either", async ({ genkan, signedIn: page }) => {
+		const script = 'context.request.params.arguments.text = "canary after"';
+		await genkan.rest("PUT", "/v1/workflows/changes", {
+			id: "changes",
+			workflowType: "tools/call",
+			match: { tools: ["fault__echo"] },
+			nodes: [
+				{ id: "start", type: "start" },
+				{ id: "before", type: "hook", data: { hook: { script, blocking: true } } },
+				{ id: "call", type: "mcp-call" },
+				{ id: "end", type: "end" },
+			],
+			edges: [
+				{ source: "start", target: "before" },
+				{ source: "before", target: "call" },
+				{ source: "call", target: "end" },
+			],
+		});
+		await genkan.rest("POST", "/v1/workflows/changes/enable", {});
+		const { token } = await genkan.rest<{ token: string }>("POST", "/v1/tokens", { name: "ci" });
+		await fetch(new URL("../v1/tools/call", genkan.ui), {
+			method: "POST",
+			headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
+			body: JSON.stringify({ name: "fault__echo", parameters: { text: "canary before" } }),
+		});
+		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}?tab=changes`);
+		await expect(page.getByText("this says only which parts a node changed")).toBeVisible();
+		await expect(page.getByText("/request/params/arguments")).toBeVisible();
+		await page.getByRole("tab", { name: "Raw" }).click();
+		await expect(page.getByText('"/request/params/arguments"')).toBeVisible();
+		await expect(page.locator("main")).not.toContainText("canary");
 	});
 });

@@ -180,6 +180,14 @@ test("filters are in the address, and the table filters, sorts and leads to the 
 	await page.getByRole("button", { name: "By tool" }).click();
 	await expect(legend).toContainText("fault / echo");
 	await expect(legend.locator("span > svg")).toHaveCount(4); // none of the servers is left
+	// Nothing is cut off in the legend and in the head of the table.
+	for (const cut of [legend.getByText("everything / get-sum"), ...(await table(page).getByRole("columnheader").all())])
+		expect(await cut.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+	expect(
+		await legend
+			.getByText("everything / get-sum")
+			.evaluate((name) => name.getBoundingClientRect().right <= name.closest("figure")!.getBoundingClientRect().right),
+	).toBe(true);
 	await expect(chart(page, "Failed or denied").locator("..")).toContainText("fault / raw");
 	await expect(table(page).getByRole("row")).toHaveCount(5);
 	await page.getByRole("button", { name: "All calls" }).click();
@@ -209,4 +217,14 @@ test("filters are in the address, and the table filters, sorts and leads to the 
 	await page.getByRole("link", { name: "Calls of everything__get-sum" }).click();
 	await expect(page).toHaveURL(/\/calls\?.*tool=everything__get-sum/);
 	await expect(page.getByRole("grid", { name: "Calls" }).getByRole("row")).toHaveCount(2);
+});
+
+test("the row of unknown tools leads to their calls", async ({ genkan, signedIn: page }) => {
+	await genkan.call("fault__echo", { text: "tea" });
+	await genkan.call("nothing_like_it");
+	await go(page, genkan, "charts");
+	await page.getByRole("link", { name: "Calls of unknown tools" }).click();
+	const calls = page.getByRole("grid", { name: "Calls" }).getByRole("row");
+	await expect(calls).toHaveCount(2);
+	await expect(calls.nth(1)).toContainText("nothing_like_it");
 });

@@ -165,7 +165,7 @@ test("an item is read, edited and deleted, and nothing written is lost", async (
 
 	// A tag that an agent adds meanwhile stays.
 	await genkan.rest("PATCH", `/v1/items/${design}`, { add_tags: ["agent"] });
-	await expect(form.getByText("Somebody has changed this")).toBeVisible();
+	await expect(form.getByText("has changed this since you began")).toBeVisible();
 
 	// Enter that belongs to an input method adds no tag and saves nothing.
 	const tags = form.getByLabel("Tags");
@@ -200,6 +200,44 @@ test("an item is read, edited and deleted, and nothing written is lost", async (
 	await expect(page.getByRole("heading", { name: "There is no item docs-1" })).toBeVisible();
 });
 
+test("a save asks first if something was changed elsewhere just before", async ({ signedIn: page, genkan }) => {
+	const { design } = await fill(genkan);
+	const path = `/v1/items/${design}`;
+	const before = await genkan.rest("GET", path);
+	await go(page, genkan, `knowledge/${design}`);
+	await page.getByRole("button", { name: "Edit" }).click();
+	const form = page.getByRole("form", { name: `Edit ${design}` });
+	await form.getByLabel("Title").fill("Mine");
+	// What the event asks for comes too late.
+	let late = true;
+	await page.route(`**${path}`, (route) =>
+		late && route.request().method() === "GET" ? route.fulfill({ json: before }) : route.fallback(),
+	);
+	const asked = page.waitForResponse((response) => response.url().endsWith(path));
+	await genkan.rest("PATCH", path, { title: "Theirs" });
+	await asked;
+	late = false;
+	await form.getByRole("button", { name: "Save" }).click();
+	await expect(page.getByText("Not saved yet")).toBeVisible();
+	await expect(form.getByText("has changed this since you began")).toBeVisible();
+	expect(await genkan.rest("GET", path)).toMatchObject({ title: "Theirs" });
+	await form.getByRole("button", { name: "Save" }).click();
+	await expect(page.getByRole("heading", { name: "Mine" })).toBeVisible();
+	await expect(page).toHaveTitle("Mine · Genkan");
+});
+
+test("an item is found by its id", async ({ signedIn: page, genkan }) => {
+	const { design, decision } = await fill(genkan);
+	await go(page, genkan, "knowledge");
+	for (const [text, ref] of [
+		[design.toUpperCase(), design],
+		[`#${decision.split("-")[1]}`, decision],
+	] as const) {
+		await page.getByRole("searchbox").fill(text);
+		await expect(page.getByRole("grid").getByRole("row").nth(1)).toContainText(ref);
+	}
+});
+
 test("what is written while a save runs is kept, and not saved yet", async ({ signedIn: page, genkan }) => {
 	let goOn = () => {};
 	const hold = () => {
@@ -227,7 +265,7 @@ test("what is written while a save runs is kept, and not saved yet", async ({ si
 	goOn();
 	await expect(page.getByText("Saved.")).toBeVisible();
 	await expect(form.getByLabel("Content")).toHaveValue("One file, and a log.");
-	await expect(form.getByText("Somebody has changed this")).toHaveCount(0);
+	await expect(form.getByText("has changed this since you began")).toHaveCount(0);
 	sent = asked();
 	await form.getByRole("button", { name: "Save" }).click();
 	expect((await sent).postDataJSON()).toEqual({ content: "One file, and a log." });
@@ -303,8 +341,10 @@ test("the graph expands and shows the path to another item", async ({ signedIn: 
 	await accessible(page);
 	await shots(page, "graph");
 
-	// The path is drawn without expanding.
+	// A reload keeps what was expanded. The path is drawn without expanding.
 	await page.reload();
+	await expect(nodes).toHaveCount(4);
+	await go(page, genkan, `knowledge/${design}?view=graph`);
 	await expect(nodes).toHaveCount(2);
 	await page.getByRole("combobox", { name: "Path to …" }).fill("background");
 	await expect(page.getByRole("option", { name: /Copy pages/ })).toBeVisible();

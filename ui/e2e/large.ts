@@ -206,7 +206,7 @@ async function measure(
 	};
 }
 
-/** rowTime is how long after its start a call has a row: the median of five. The clock of the
+/** rowTime is how long after its start a call has a row with its arguments: the median of five. The clock of the
  * page and of Genkan are the same machine's. */
 async function rowTime(browser: Browser, genkan: Genkan): Promise<number> {
 	const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
@@ -218,17 +218,17 @@ async function rowTime(browser: Browser, genkan: Genkan): Promise<number> {
 		const times: number[] = [];
 		for (let n = 0; n < 5; n++) {
 			const seen = page.evaluate(
-				(known) =>
+				(text) =>
 					new Promise<number>((resolve) => {
 						const look = () => {
-							const all = [...document.querySelectorAll("time")].map((one) => Date.parse(one.dateTime));
-							const newest = Math.max(...all);
-							if (newest > known) resolve(Date.now() - newest);
+							const row = [...document.querySelectorAll('[role="row"]')].find((one) => one.textContent.includes(text));
+							const began = row?.querySelector("time")?.dateTime;
+							if (began) resolve(Date.now() - Date.parse(began));
 							else requestAnimationFrame(look);
 						};
 						look();
 					}),
-				Date.now(),
+				`row ${n}`,
 			);
 			await Promise.all([seen, genkan.call("server-0500__echo", { text: `row ${n}` })]);
 			times.push(await seen);

@@ -119,6 +119,7 @@ type CallResult struct {
 	Error         string          `json:"error,omitempty"`
 	Code          string          `json:"code,omitempty"`
 	Notice        string          `json:"notice,omitempty" doc:"What genkan has to say about the call beside the tool's answer, such as why the server was not told of the folder."`
+	Call          string          `json:"call,omitempty" doc:"The id of the call in the call history, if that is on."`
 	ExecutionTime float64         `json:"executionTime" doc:"Milliseconds."`
 	Timestamp     string          `json:"timestamp"`
 }

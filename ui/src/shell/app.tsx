@@ -365,7 +365,7 @@ function KeysHelp({ onClose }: { onClose: () => void }) {
 		["/", t("Search on this page")],
 		["j  k  ↓  ↑", t("Move in a list")],
 		["Enter", t("Open")],
-		["[  ]", t("Previous and next failed call")],
+		["[  ]", t("In a call: previous and next failed call")],
 		["Esc", t("From a call back to the list")],
 		["?", t("These keys")],
 		...places().map((place): [string, string] => [`g ${place.key}`, place.title]),

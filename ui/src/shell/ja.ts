@@ -43,7 +43,7 @@ export default {
 	"Go to a page, server, workflow or tool": "ページ、サーバー、ワークフロー、ツールへ移動",
 	"Search on this page": "このページで検索",
 	"Move in a list": "一覧内を移動",
-	"Previous and next failed call": "前の失敗・次の失敗へ移動",
+	"In a call: previous and next failed call": "呼び出しのページ：前の失敗・次の失敗へ移動",
 	"These keys": "キーボード操作の一覧",
 	"Drawing: add a step": "図：ノードを追加",
 	"Drawing: connect the step": "図：ノードを接続",

@@ -147,6 +147,7 @@ export function Kbd({ children }: { children: ReactNode }) {
 /** Page is a page with its heading. Actions stand at the right of the heading. */
 export function Page({
 	title,
+	tab = title,
 	crumb,
 	beside,
 	actions,
@@ -154,6 +155,8 @@ export function Page({
 	wide,
 }: {
 	title: string;
+	/** The title of the browser's tab, if it says more. */
+	tab?: string;
 	/** Where the page belongs to: its name and address. */
 	crumb?: { title: string; href: string };
 	beside?: ReactNode;
@@ -161,7 +164,7 @@ export function Page({
 	children: ReactNode;
 	wide?: boolean;
 }) {
-	useTitle(title);
+	useTitle(tab);
 	return (
 		<div className={cx("px-3 pt-4 pb-8 sm:px-7 sm:pt-5", !wide && "max-w-[1440px]")}>
 			<header className="mb-4 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-2">

@@ -107,6 +107,7 @@ export function List<T>({
 	const click = (event: MouseEvent<HTMLElement>, row: T) => {
 		// A menu of the row is drawn elsewhere, but its clicks come here.
 		const at = event.target as Element;
+		if (event.detail > 1) return; // the first click of a double click may have put another thing here
 		if (!event.currentTarget.contains(at) || at.closest("a,button,input,[data-own]")) return;
 		if (href && (event.ctrlKey || event.metaKey || event.button === 1)) window.open(base + href(row), "_blank");
 		else if (event.button === 0) open?.(row);

@@ -1,10 +1,10 @@
 import { ChevronLeft, ChevronRight, Copy, Link2, Play, RotateCcw, Terminal, Workflow } from "lucide-react";
 import { useRef, useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { api, base, drawn, query, type S } from "@/api/client";
 import { parseExact } from "@/api/exact";
 import { hintsOf } from "@/api/tools";
-import { t, took } from "@/lang";
+import { between, t, took } from "@/lang";
 import { useGo } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
 import { useCommand, useWorkflows } from "@/shell/session";
@@ -12,6 +12,7 @@ import { Button, Card, Confirm, complain, Dialog, Json, Menu, say, writeClipboar
 import Result from "@/ui/result";
 import { listQuery, readFilters } from "../calls/filters";
 import { newFor, stateOf } from "../workflows/around";
+import { Notice } from "./bodies";
 import { argumentsOf, asCommand, asCurl, asMarkdown } from "./copy";
 
 type Details = S["CallDetails"];
@@ -213,7 +214,18 @@ export function RunAgain({ call }: { call: Details }) {
 					size="wide"
 					onClose={() => setResult(undefined)}
 				>
-					<Card>
+					<Card className="overflow-hidden">
+						<Notice tone="warn">
+							{t("This is the answer as the client gets it. Secrets in it are not masked here.")}
+							{result.call && (
+								<>
+									{between()}
+									<Link href={`/calls/${encodeURIComponent(result.call)}`} className="text-accent underline">
+										{t("Show the call in the record")}
+									</Link>
+								</>
+							)}
+						</Notice>
 						<Result result={result.result} />
 					</Card>
 				</Dialog>

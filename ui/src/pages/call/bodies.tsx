@@ -1,6 +1,7 @@
 import { memo, type ReactNode, useMemo, useState } from "react";
 import type { S } from "@/api/client";
-import { bytes, list, t, tn } from "@/lang";
+import { between, bytes, list, t, tn } from "@/lang";
+import { useSession } from "@/shell/session";
 import {
 	Cap,
 	Card,
@@ -21,19 +22,32 @@ import { useWorkflowName } from "../calls/words";
 
 type Details = S["CallDetails"];
 
+/** isUnkept tells whether the configuration keeps no bodies of such calls. */
+export const isUnkept = ({ bodies }: Details): boolean => bodies === "off" || bodies === "local";
+
+/** Choose leads to where an administrator chooses whose bodies are kept. */
+function Choose({ call }: { call: Details }) {
+	const { admin } = useSession();
+	return isUnkept(call) && admin ? <LinkButton href="/settings/history">{t("To Settings, History")}</LinkButton> : null;
+}
+
 /** Bodies are what was sent and received. */
 export const Bodies = memo(function Bodies({ call }: { call: Details }) {
+	const { admin } = useSession();
 	if (!call.request && !call.response)
 		return (
-			<Empty
-				title={t("What was sent and received is not here.")}
-				actions={
-					call.bodies === "off" || call.bodies === "local" ? (
-						<LinkButton href="/settings">{t("Settings")}</LinkButton>
-					) : undefined
-				}
-			>
-				{call.note}
+			<Empty title={t("What was sent and received is not here.")} actions={<Choose call={call} />}>
+				{!isUnkept(call)
+					? call.note
+					: call.bodies === "local"
+						? t("It is kept only for clients of this machine's user, and this client has a token.")
+						: t("It was not kept when the call was made.")}
+				{isUnkept(call) && admin && (
+					<>
+						{between()}
+						{t("“What was sent and received” in Settings, History, chooses whose is kept, from then on.")}
+					</>
+				)}
 			</Empty>
 		);
 	return (
@@ -114,7 +128,7 @@ function Masks({ call, text, request }: { call: Details; text: string; request?:
 }
 
 /** Notice is a line above what a panel shows. */
-function Notice({ tone, children }: { tone?: "warn"; children: ReactNode }) {
+export function Notice({ tone, children }: { tone?: "warn"; children: ReactNode }) {
 	return (
 		<p
 			className={cx(
@@ -147,8 +161,8 @@ export function Body({
 	const args = request && whole_ && view === "shown" ? argumentsOf(body.json) : undefined;
 	const notice = request ? undefined : noticeOf(body?.json);
 	const figures = `${bytes(size)} · ${tn(tokens, "{n} token", "{n} tokens")}`;
-	// Where no server answered, the client got the error that Genkan made.
-	const message = !request && !body && call.attempts === 0 && call.outcome !== "canceled" ? call.error : undefined;
+	// Where no server answered, the client got the error that Genkan made; nothing, if it left.
+	const message = !request && !body && call.bytesOut > 0 ? call.error : undefined;
 	return (
 		<Card className="min-w-0 self-start overflow-hidden">
 			<Cap className="flex-wrap gap-y-1! pt-1.5! pb-[5px]!">

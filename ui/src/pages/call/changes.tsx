@@ -4,6 +4,7 @@ import type { S } from "@/api/client";
 import { between, t, took } from "@/lang";
 import { Cap, Card, Chip, cx, Empty, marked, RecordMasks, Rich, rulesIn } from "@/ui";
 import { outcomeWord, useWorkflowName } from "../calls/words";
+import { isUnkept } from "./bodies";
 import { useStepName } from "./names";
 import { applied, type Op, valueAt } from "./patch";
 
@@ -86,6 +87,11 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 	return (
 		<RecordMasks value={masks}>
 			<div className="flex flex-col gap-3">
+				{isUnkept(call) && (
+					<p className="text-muted text-sm">
+						{t("What was sent and received is not kept, so this says only which parts a node changed.")}
+					</p>
+				)}
 				{masked && (
 					<p className="text-muted text-sm">
 						<Rich
@@ -150,7 +156,9 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 												</span>
 												<span className="num ml-auto text-muted text-xs">{took(step.runMillis, true)}</span>
 											</div>
-											{lines.length > 0 && <ChangedFields lines={lines} shadow={shadow} className="mt-2" />}
+											{lines.length > 0 && (
+												<ChangedFields lines={lines} shadow={shadow} placesOnly={isUnkept(call)} className="mt-2" />
+											)}
 											{step.console?.map((line, j) => (
 												// biome-ignore lint/suspicious/noArrayIndexKey: lines stay in their order
 												<div key={j} className="mt-1 font-mono text-muted text-xs break-words whitespace-pre-wrap">
@@ -179,11 +187,14 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 export function ChangedFields({
 	lines,
 	shadow,
+	placesOnly,
 	className,
 }: {
 	lines: Changed[];
 	/** Nothing of it was carried out. */
 	shadow: boolean;
+	/** What was there, and is now, is not kept. */
+	placesOnly?: boolean;
 	className?: string;
 }) {
 	return (
@@ -201,12 +212,16 @@ export function ChangedFields({
 						<span className="min-w-0 break-all">{op.path}</span>
 						{shadow && <span className="ml-auto shrink-0 font-sans">{t("not carried out")}</span>}
 					</div>
-					{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
-					{before === undefined && op.op !== "add" && (
-						<div className="px-3 py-0.5 font-sans text-faint">{t("What was there before is not recorded.")}</div>
+					{!placesOnly && (
+						<>
+							{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
+							{before === undefined && op.op !== "add" && (
+								<div className="px-3 py-0.5 font-sans text-faint">{t("What was there before is not recorded.")}</div>
+							)}
+							{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
+							{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} pale={shadow} />}
+						</>
 					)}
-					{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
-					{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} pale={shadow} />}
 				</div>
 			))}
 		</div>

@@ -85,6 +85,17 @@ export default {
 	"Make a workflow from this call": "この呼び出しからワークフローを作成",
 	"Calls that it made": "この呼び出しから行われた呼び出し",
 	"What was sent and received is not here.": "送受信した内容の記録がありません。",
+	"It is kept only for clients of this machine's user, and this client has a token.":
+		"内容を保存するのは、このマシンのユーザーのクライアントの分だけです。このクライアントはトークンを使っています。",
+	"It was not kept when the call was made.": "呼び出したときの設定では、内容を保存していませんでした。",
+	"“What was sent and received” in Settings, History, chooses whose is kept, from then on.":
+		"「設定」の「記録」にある「送受信の内容」で、これからどのクライアントの分を保存するかを選べます。",
+	"To Settings, History": "「記録」の設定を開く",
+	"What was sent and received is not kept, so this says only which parts a node changed.":
+		"送受信した内容を保存していないため、ノードが変更した箇所だけを表示しています。",
+	"This is the answer as the client gets it. Secrets in it are not masked here.":
+		"クライアントが受け取る応答をそのまま表示しています。シークレットは伏せていません。",
+	"Show the call in the record": "この呼び出しの記録を表示",
 	"What the client sent": "クライアントの送信内容",
 	"What the client got": "クライアントの受信内容",
 	"{n} tokens": "{n} トークン",

@@ -81,6 +81,19 @@ test("one request at a time asks for the newest calls, and one more for what cam
 	expect(answers).toHaveLength(0);
 });
 
+test("the newest calls are asked for at once, and then every 250 ms at most", async () => {
+	vi.advanceTimersByTime(1000);
+	feed.onEvent(event("call.started", started(5)));
+	expect(answers).toHaveLength(1);
+	feed.onEvent(event("call.ended", ended(5)));
+	await answer({ running: [{ ...started(5), arguments: "{}" }] });
+	expect(feed.shown().calls.find((call) => call.id === "RUN-5")).toMatchObject({ outcome: "ok", arguments: "{}" });
+	vi.advanceTimersByTime(200);
+	expect(answers).toHaveLength(0);
+	vi.advanceTimersByTime(100);
+	expect(answers).toHaveLength(1);
+});
+
 test("of a flood of calls, a reader further down keeps a bounded part, and is told of all", () => {
 	feed.hold(true);
 	for (let n = 10; n < 20_010; n++) feed.onEvent(event("call.ended", ended(n)));

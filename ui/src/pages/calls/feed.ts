@@ -30,6 +30,8 @@ export class Feed {
 	/** Whether the newest calls are being fetched, and whether more has happened meanwhile. */
 	private fetching = false;
 	private stale = false;
+	/** When they were asked for last. */
+	private asked = 0;
 	/** While somebody reads further down, what is newer than this is not shown. */
 	private heldAt: number | undefined;
 	/** How many of these are only counted. */
@@ -79,6 +81,7 @@ export class Feed {
 	}
 
 	private async ask(limit: number, after?: string): Promise<S["CallList"]> {
+		if (!after) this.asked = Date.now();
 		const { data } = await api.GET("/v1/calls", {
 			params: { query: { ...listQuery(this.filters), limit, ...(after && { after }) } },
 		});
@@ -167,10 +170,15 @@ export class Feed {
 		} else if (event.name === "dropped" || event.name === "config.reloaded") void this.begin();
 	}
 
-	/** fetchSoon fetches the newest calls, one request at a time: a search may take seconds. */
+	/** fetchSoon fetches the newest calls: at once, unless they were asked for less than 250 ms
+	 * ago. It makes one request at a time: a search may take seconds. */
 	private fetchSoon(): void {
 		if (this.fetching) this.stale = true;
-		else this.timer ??= setTimeout(() => void this.fetchNewest(), 250);
+		else if (!this.timer) {
+			const wait = this.asked + 250 - Date.now();
+			if (wait > 0) this.timer = setTimeout(() => void this.fetchNewest(), wait);
+			else void this.fetchNewest();
+		}
 	}
 
 	private async fetchNewest(): Promise<void> {
@@ -185,7 +193,7 @@ export class Feed {
 			for (const call of page.calls) if (!this.isFull(call.id)) this.put(call);
 			for (const call of page.running ?? []) {
 				const known = this.calls.get(call.id);
-				if (known && known.outcome === undefined) known.arguments = call.arguments;
+				if (known) known.arguments ??= call.arguments; // it may have ended since
 			}
 			this.tell();
 		} catch {

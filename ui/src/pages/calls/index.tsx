@@ -72,6 +72,17 @@ function useOpen() {
 	return [open, setOpen] as const;
 }
 
+let lastSelected: string | undefined;
+
+/** useSelected is the row that j and k have reached. It is so still on the way back to the list. */
+function useSelected() {
+	const [selected, select] = useState(lastSelected);
+	useEffect(() => {
+		lastSelected = selected;
+	}, [selected]);
+	return [selected, select] as const;
+}
+
 /** Calls is the first page: what is called, as it happens. */
 export default function Calls() {
 	const { admin } = useSession();
@@ -196,7 +207,10 @@ function Nothing({ on, none, until, set }: { on: boolean; none: boolean; until?:
 	const { admin } = useSession();
 	if (!on)
 		return (
-			<Empty title={t("Calls are not kept.")} actions={<LinkButton href="/settings">{t("Settings")}</LinkButton>}>
+			<Empty
+				title={t("Calls are not kept.")}
+				actions={<LinkButton href="/settings/history">{t("Settings")}</LinkButton>}
+			>
 				{t("The configuration says record: off. New calls are shown here while they happen.")}
 			</Empty>
 		);
@@ -440,7 +454,7 @@ function CallList({
 	setOpen: (open: ReadonlySet<string>) => void;
 	empty: React.ReactNode;
 }) {
-	const [selected, select] = useState<string>();
+	const [selected, select] = useSelected();
 	const waiting = useWaiting();
 	const scroller = useRef<HTMLDivElement>(null);
 	const columns = useMemo(() => {

@@ -442,7 +442,7 @@ function Table({ all, view }: { all: S["CallSum"][]; view: View }) {
 						cell: (sum: S["CallSum"]) => <span className="text-muted">{sum.server}</span>,
 					},
 				]),
-		{ ...head("calls", t("Calls")), width: "76px", cell: (sum) => number(sum.calls) },
+		{ ...head("calls", t("Calls")), width: "100px", cell: (sum) => number(sum.calls) },
 		{
 			...head("errors", t("Failure rate")),
 			width: "104px",
@@ -456,7 +456,7 @@ function Table({ all, view }: { all: S["CallSum"][]; view: View }) {
 		{ ...head("p95", "p95"), width: "88px", cell: (sum) => took(sum.p95Millis) },
 		{
 			...head("tokens", t("Tokens in / out")),
-			width: "132px",
+			width: "164px",
 			wide: true,
 			cell: (sum) => (
 				<span className="text-muted">
@@ -485,10 +485,13 @@ function Table({ all, view }: { all: S["CallSum"][]; view: View }) {
 				<LinkButton
 					look="quiet"
 					size="small"
-					aria-label={t("Calls of {name}", { name: wholeName(sum) || (sum.server ?? "") })}
+					aria-label={t("Calls of {name}", {
+						name: wholeName(sum) || (byServer && sum.server) || t("unknown tools"),
+					})}
 					href={callsAddress(filters, {
 						server: sum.server ? [sum.server] : [],
 						tool: sum.tool ? [wholeName(sum)] : [],
+						...(!sum.tool && !(byServer && sum.server) && { outcome: ["not_found"] }),
 					})}
 				>
 					{t("To the calls")}

@@ -212,16 +212,23 @@ export function Plot({
 		<Card className="min-w-0">
 			<figure className="m-0 flex h-full flex-col" aria-label={title}>
 				<figcaption className="px-4 pt-3 pb-1">
-					<h2 className="text-sm leading-5">{title}</h2>
+					<div className="flex items-baseline justify-between gap-4">
+						<h2 className="text-sm leading-5">{title}</h2>
+						{at !== null && at < steps.count && (
+							<span aria-hidden className="tabular text-faint text-xs">
+								{stepTime(steps, at)}
+							</span>
+						)}
+					</div>
 					<p className="text-muted text-xs" title={note}>
 						{sentence}
 					</p>
-					<div aria-hidden className="line mt-1 flex h-4 gap-x-4 text-muted text-xs">
+					<div aria-hidden className="mt-1 flex min-h-4 flex-wrap gap-x-4 text-muted text-xs">
 						{lines.map((line, i) => {
 							const value = at === null ? undefined : line.values[at];
 							return (
 								// biome-ignore lint/suspicious/noArrayIndexKey: two lines may have the same title
-								<span key={i} className="tabular inline-flex items-center gap-1.5">
+								<span key={i} className="tabular inline-flex max-w-full items-center gap-1.5">
 									{line.dash ? (
 										<svg
 											aria-hidden
@@ -238,14 +245,14 @@ export function Plot({
 											style={{ background: `var(${line.colour})`, opacity: line.bars ? line.fill : undefined }}
 										/>
 									)}
-									{line.title}
-									{at !== null && <b className="font-medium text-text">{value == null ? "–" : format(value)}</b>}
+									<span className="line">{line.title}</span>
+									{/* Its room is there without a value, too, so that nothing moves under the pointer. */}
+									<b className="min-w-[6ch] font-medium text-text">
+										{at === null ? "" : value == null ? "–" : format(value)}
+									</b>
 								</span>
 							);
 						})}
-						{at !== null && at < steps.count && (
-							<span className="tabular ml-auto text-faint">{stepTime(steps, at)}</span>
-						)}
 					</div>
 				</figcaption>
 				<div

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useCallback, useId, useState } from "react";
 import { useLocation } from "wouter";
-import { queries, query, type S } from "@/api/client";
+import { api, queries, query, type S } from "@/api/client";
 import { t } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { Button, Chip, composing, Field, Input, Problem, Select, say, TextArea } from "@/ui";
@@ -101,9 +101,29 @@ export function Editing({
 export function Changed() {
 	return (
 		<p role="status" className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
-			{t("Somebody has changed this since you began. Saving writes over the fields that you have changed.")}
+			{t(
+				"Another page or an agent has changed this since you began. Saving replaces only the fields that you have changed here.",
+			)}
 		</p>
 	);
+}
+
+/** useNewer looks, before something is saved, whether what is stored is newer than what the page
+ * has shown, and says so. Changed says the same from then on, and the next save goes on. */
+export function useNewer<T>(updatedAt: (stored: T) => string) {
+	const [looking, setLooking] = useState(false);
+	const find = async (asked: Promise<{ data?: T }>, shown: string): Promise<T | undefined> => {
+		setLooking(true);
+		const stored = await asked.then(
+			({ data }) => data,
+			() => undefined, // saving tells why
+		);
+		setLooking(false);
+		if (!stored || updatedAt(stored) === shown) return undefined;
+		say(t("Not saved yet: this was changed elsewhere just now. Save again to go on."));
+		return stored;
+	};
+	return { looking, find };
 }
 
 /** Edit is the form of an item, or of a new one, whose key is "new". */
@@ -115,9 +135,20 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 	const types = useTypes();
 	const add = query.useMutation("post", "/v1/items");
 	const change = query.useMutation("patch", "/v1/items/{ref}");
+	const newer = useNewer<S["Item"]>((stored) => stored.updated_at);
 	const forget = useCallback(() => drop(id), [id]);
 	useUnsaved(isChanged(draft), forget, "browser");
 	const listID = useId();
+	const related = query.useQuery(
+		"get",
+		"/v1/items/{ref}/related",
+		{ params: { path: { ref: id } } },
+		{ enabled: !!item },
+	);
+	const [picked, setPicked] = useState<S["ItemSummary"][]>([]);
+	const titles = new Map(
+		[...(related.data?.related_items.map((one) => one.item) ?? []), ...picked].map((one) => [refOf(one), one.title]),
+	);
 	const [mended, setMended] = useState<string[]>([]); // fields that were written since the API refused them
 	if (!draft) return null;
 	const { now } = draft;
@@ -128,11 +159,16 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 		setMended((old) => [...new Set([...old, ...Object.keys(fields)])]);
 	};
 
-	const save = () => {
+	const save = async () => {
+		const from = location.pathname;
+		if (item) {
+			const path = { ref: refOf(item) };
+			const newest = await newer.find(api.GET("/v1/items/{ref}", { params: { path } }), item.updated_at);
+			if (newest) return queries.setQueryData(["get", "/v1/items/{ref}", { params: { path } }], newest);
+		}
 		const latest = draftOf(id);
 		if (!latest) return;
 		setMended([]);
-		const from = location.pathname;
 		const done = (stored: S["Item"]) => {
 			const ref = refOf(stored);
 			queries.setQueryData(["get", "/v1/items/{ref}", { params: { path: { ref } } }], stored);
@@ -158,10 +194,10 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 			name={item ? t("Edit {ref}", { ref: refOf(item) }) : t("New item")}
 			title={item ? t("Edit {ref}", { ref: refOf(item) }) : t("New item")}
 			error={(item ? change : add).error}
-			busy={add.isPending || change.isPending}
+			busy={add.isPending || change.isPending || newer.looking}
 			changed={isChanged(draft)}
 			inert={add.isPending} // its page follows, without what is typed meanwhile
-			save={save}
+			save={() => void save()}
 			leave={() => {
 				drop(id);
 				if (!item) setTimeout(() => go("/knowledge"));
@@ -169,7 +205,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 		>
 			{wrong[""] && (
 				<div data-wrong>
-					<Problem error={(item ? change : add).error} retry={save} />
+					<Problem error={(item ? change : add).error} retry={() => void save()} />
 				</div>
 			)}
 			{item && item.updated_at !== draft.updatedAt && <Changed />}
@@ -178,7 +214,9 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					label={t("Type")}
 					needed
 					error={wrong.type}
-					hint={t("Any word: notes, decisions, issues. It becomes a part of the ID.")}
+					hint={t("Any word: notes, decisions, issues. The ID begins with it, such as {id}.", {
+						id: `${now.type.trim() || "notes"}-12`,
+					})}
 				>
 					<Input list={`${listID}-types`} value={now.type} onChange={(event) => set({ type: event.target.value })} />
 				</Field>
@@ -250,6 +288,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 								<Removable
 									key={ref}
 									text={ref}
+									title={titles.get(ref)}
 									onRemove={() => set({ related: now.related.filter((one) => one !== ref) })}
 								/>
 							))}
@@ -258,7 +297,10 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					<ItemPicker
 						label={t("Find an item to relate")}
 						without={item ? [...now.related, refOf(item)] : now.related}
-						onPick={(picked) => set({ related: [...now.related, refOf(picked)] })}
+						onPick={(picked) => {
+							setPicked((old) => [...old, picked]);
+							set({ related: [...now.related, refOf(picked)] });
+						}}
 					/>
 				</div>
 			</Field>
@@ -266,10 +308,11 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 	);
 }
 
-function Removable({ text, onRemove }: { text: string; onRemove: () => void }) {
+function Removable({ text, title, onRemove }: { text: string; title?: string; onRemove: () => void }) {
 	return (
-		<Chip className="pr-1">
-			<span className="line">{text}</span>
+		<Chip className="max-w-full pr-1">
+			{title && <span className="line text-text">{title}</span>}
+			<span className={title ? "shrink-0" : "line"}>{text}</span>
 			<button
 				type="button"
 				aria-label={t("Remove {name}", { name: text })}

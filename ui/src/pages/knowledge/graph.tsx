@@ -122,11 +122,11 @@ export default function Graph({ center }: { center: string }) {
 			},
 			{ replace: true },
 		);
-	const [more, setMore] = useState<string[]>([]);
 	const [selected, select] = useState<string>();
 	const [down] = useState(() => matchMedia("(max-width: 899px)").matches);
 	const anchor = useRef(center);
-	const expanded = useMemo(() => [center, ...more], [center, more]);
+	const more = params.getAll("more").join("\n");
+	const expanded = useMemo(() => [center, ...more.split("\n").filter(Boolean)], [center, more]);
 	const around = useQueries({
 		queries: expanded.map(relatedTo),
 		combine: (all) => ({
@@ -163,7 +163,13 @@ export default function Graph({ center }: { center: string }) {
 		expand: (ref) => {
 			anchor.current = ref;
 			select(ref);
-			setMore((old) => (old.includes(ref) ? old : [...old, ref]));
+			setParams(
+				(old) => {
+					if (!old.getAll("more").includes(ref)) old.append("more", ref);
+					return old;
+				},
+				{ replace: true },
+			);
 		},
 	};
 	const nodes = useMemo(

@@ -48,6 +48,12 @@ export default function Knowledge() {
 		const call = data as { server?: string; tool?: string } | undefined;
 		if (name === "call.ended" && call?.server === "kb" && call.tool && !reads.test(call.tool)) soon(...written);
 	});
+	const item = query.useQuery(
+		"get",
+		"/v1/items/{ref}",
+		{ params: { path: { ref } } },
+		{ enabled: !["", "new", "state"].includes(ref) },
+	);
 	const { admin } = useSession();
 	const has = useHasKnowledge();
 	if (!admin && !has)
@@ -67,6 +73,7 @@ export default function Knowledge() {
 	return (
 		<Page
 			title={t("Knowledge")}
+			tab={ref === "state" ? t("Current state") : item.data?.title}
 			wide
 			actions={
 				ref !== "new" && (

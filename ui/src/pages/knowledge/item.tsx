@@ -143,7 +143,7 @@ function Shown({
 						setParams(
 							(old) => {
 								if (to === "graph") old.set("view", to);
-								else for (const name of ["view", "to"]) old.delete(name);
+								else for (const name of ["view", "to", "more"]) old.delete(name);
 								return old;
 							},
 							{ replace: true },

@@ -55,13 +55,15 @@ export default {
 	"There is no text yet.": "本文はまだありません。",
 	"Write one": "入力する",
 	Relations: "関連",
-	"Somebody has changed this since you began. Saving writes over the fields that you have changed.":
-		"編集中に、ほかの人がこの項目を変更しました。保存すると、自分が変更した欄が上書きされます。",
+	"Another page or an agent has changed this since you began. Saving replaces only the fields that you have changed here.":
+		"編集中に、ほかの画面またはエージェントがこの項目を変更しました。保存すると、ここで変更した欄だけが、その内容に置き換わります。",
 	"Saved.": "保存しました。",
 	"{ref} is made.": "{ref} を作成しました。",
 	"Edit {ref}": "{ref} を編集",
-	"Any word: notes, decisions, issues. It becomes a part of the ID.":
-		"notes（メモ）、decisions（決定）、issues（課題）など、自由に決められます。項目の ID の一部になります。",
+	"Any word: notes, decisions, issues. The ID begins with it, such as {id}.":
+		"notes（メモ）、decisions（決定）、issues（課題）など、自由に決められます。項目の ID は {id} のようになります。",
+	"Not saved yet: this was changed elsewhere just now. Save again to go on.":
+		"まだ保存していません。直前に別の場所で変更されました。続けるには、もう一度保存してください。",
 	Content: "本文",
 	Markdown: "Markdown で書けます。",
 	"Completed: it was done. Closed: nothing more is to be done about it.":

@@ -31,17 +31,8 @@ export function ItemPicker({
 		{ params: { query: { query: wanted, limit: 8 } } },
 		{ enabled: wanted !== "", placeholderData: (before: unknown) => before as never },
 	);
-	const named = query.useQuery(
-		"get",
-		"/v1/items/{ref}",
-		{ params: { path: { ref: wanted } } },
-		{ enabled: /^\S.*-\d+$/.test(wanted), retry: false },
-	);
-	const all: Summary[] = wanted === "" || text.trim() === "" ? [] : [...(found.data?.items ?? [])];
-	if (named.data && wanted === text.trim()) all.unshift(named.data);
-	const items = all.filter(
-		(one, i) => !without.includes(refOf(one)) && all.findIndex((other) => other.id === one.id) === i,
-	);
+	const all: Summary[] = wanted === "" || text.trim() === "" ? [] : (found.data?.items ?? []);
+	const items = all.filter((one) => !without.includes(refOf(one)));
 	const shown = open && text.trim() !== "";
 	// Where it would leave the card, the list opens upwards.
 	const box = useRef<HTMLDivElement>(null);

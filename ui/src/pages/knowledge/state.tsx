@@ -1,11 +1,11 @@
 import { Flag, Pencil } from "lucide-react";
 import { lazy, Suspense, useCallback } from "react";
-import { queries, query, type S } from "@/api/client";
+import { api, queries, query, type S } from "@/api/client";
 import { ago, t, whole } from "@/lang";
 import { Button, Card, Empty, Field, Loaded, Loading, Problem, say, TextArea } from "@/ui";
 import { useUnsaved } from "@/ui/unsaved";
 import { again, begin, draftOf, drop, empty, isChanged, saved, useDrafts, write, wrongFields } from "./drafts";
-import { Changed, Editing } from "./edit";
+import { Changed, Editing, useNewer } from "./edit";
 
 const Markdown = lazy(() => import("@/ui/markdown"));
 
@@ -17,7 +17,7 @@ export function State() {
 	const state = query.useQuery("get", "/v1/state");
 	const editing = useDrafts(({ drafts }) => drafts[key] !== undefined);
 	return (
-		<Card className="max-w-4xl overflow-hidden">
+		<Card className="overflow-hidden">
 			<Loaded query={state}>{(data) => (editing ? <Edit state={data} /> : <Shown state={data} />)}</Loaded>
 		</Card>
 	);
@@ -64,11 +64,14 @@ function Shown({ state }: { state: S["State"] }) {
 function Edit({ state }: { state: S["State"] }) {
 	const draft = useDrafts(({ drafts }) => drafts[key]);
 	const put = query.useMutation("put", "/v1/state");
+	const newer = useNewer<S["State"]>((stored) => stored.metadata.updated_at ?? "");
 	const forget = useCallback(() => drop(key), []);
 	useUnsaved(isChanged(draft), forget, "browser");
 	if (!draft) return null;
 	const wrong = wrongFields(put.error);
-	const save = () => {
+	const save = async () => {
+		const newest = await newer.find(api.GET("/v1/state"), state.metadata.updated_at ?? "");
+		if (newest) return queries.setQueryData(["get", "/v1/state"], newest);
 		const sent = draftOf(key)?.now;
 		if (!sent) return;
 		put.mutateAsync({ body: { content: sent.content } }).then(
@@ -86,12 +89,12 @@ function Edit({ state }: { state: S["State"] }) {
 			name={t("Current state")}
 			title={t("Current state")}
 			error={put.error}
-			busy={put.isPending}
+			busy={put.isPending || newer.looking}
 			changed={isChanged(draft)}
-			save={save}
+			save={() => void save()}
 			leave={forget}
 		>
-			{wrong[""] && <Problem error={put.error} retry={save} />}
+			{wrong[""] && <Problem error={put.error} retry={() => void save()} />}
 			{(state.metadata.updated_at ?? "") !== draft.updatedAt && <Changed />}
 			<Field label={t("Where things stand")} error={wrong.content} hint={t("Markdown")}>
 				<TextArea

@@ -37,7 +37,7 @@ export default function Settings() {
 	const shown = parts().find((one) => one.id === part);
 	const Part = shown?.part;
 	return (
-		<Page title={t("Settings")}>
+		<Page title={t("Settings")} tab={shown && `${shown.title} · ${t("Settings")}`}>
 			<Tabs
 				label={t("Settings")}
 				className="mb-5"
