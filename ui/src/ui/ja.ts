@@ -1,6 +1,6 @@
 export default {
 	Dismiss: "通知を閉じる",
-	"line {line}, column {column}": "{line} 行目 {column} 文字目",
+	"line {line}, column {column}": "{line} 行 {column} 列",
 	"it ends too early": "途中で終わっています",
 	"“{token}” may not stand there": "「{token}」の位置に誤りがあります",
 	"it is written wrongly": "書式に誤りがあります",
