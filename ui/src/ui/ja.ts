@@ -83,6 +83,7 @@ export default {
 	"about the knowledge base": "ナレッジベース",
 	"about the configuration": "設定",
 	"about the port": "ポート",
+	"about the embeddings": "エンベディング",
 	"status: Open": "未着手",
 	"status: Specification": "仕様検討",
 	"status: Waiting": "待機",
