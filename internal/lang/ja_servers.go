@@ -43,6 +43,7 @@ var jaServers = map[string]string{
 	"its list of %s is not valid":                               "%s の一覧が正しくありません",
 	"its process ended with %s":                                 "プロセスが終了しました（%s）",
 	"its process ended without an error":                        "プロセスが正常に終了しました",
+	"its command ended (exit status 0) before it answered as an MCP server; check the command and its arguments": "コマンドは、MCP サーバーとして応答する前に終了しました（終了コード 0）。コマンドと引数を確認してください",
 
 	"%s answered in a way that this client's protocol version cannot carry":                                                      "%s の応答は、このクライアントのプロトコルバージョンでは扱えません",
 	"an answer of server %s is larger than %d MiB, which is the most that passes":                                                "サーバー「%s」の応答が、上限の %d MiB を超えています",

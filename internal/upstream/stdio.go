@@ -25,7 +25,11 @@ func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known 
 	}
 	c := newDuplexConn(s, newPipes(ch), e, roots)
 	c.maxMessage = maxChildMessage
-	return c.start(func() (protocol, error) { return c.handshake(ctx, us, known) })
+	connected, err := c.start(func() (protocol, error) { return c.handshake(ctx, us, known) })
+	if err != nil && gateway.AsError(err).Message == launch.EndedWell { // it is no server
+		err = gateway.Errorf(gateway.CodeUnavailable, "its command ended (exit status 0) before it answered as an MCP server; check the command and its arguments")
+	}
+	return connected, err
 }
 
 // pipes is the wire to a command: its standard input and output.
