@@ -116,6 +116,10 @@ type Options struct {
 	ConfigFile string
 	// TestN8N asks an n8n instance, a JSON object, whether it can be used.
 	TestN8N func(ctx context.Context, instance []byte) (problem, advice gateway.Text, err error)
+	// TestEmbeddings asks a model, a JSON object, for a vector. EmbeddingsProblem says why the
+	// configured one gives none, and when it was asked.
+	TestEmbeddings    func(ctx context.Context, model []byte) (problem gateway.Text, err error)
+	EmbeddingsProblem func() (problem gateway.Text, at time.Time)
 	// UISessions are the browsers that have signed in. Session returns the secret of the
 	// one that a request comes from.
 	UISessions UISessions

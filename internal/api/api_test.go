@@ -15,6 +15,7 @@ import (
 
 	"genkan/internal/app"
 	"genkan/internal/clients"
+	"genkan/internal/gateway"
 	"genkan/internal/script"
 	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
@@ -202,6 +203,8 @@ func TestREST(t *testing.T) {
 		"call without parameters": {request: call(`{"name":"fault__pid"}`), status: 200, has: []string{`"success":true`}},
 		"call keeps numbers":      {request: call(`{"name":"fault__raw","parameters":{"result_json":"{\"content\":[],\"structuredContent\":{\"n\":1e400,\"m\":12345678901234567890123}}"}}`), status: 200, has: []string{`"n":1e400`, `"m":12345678901234567890123`}},
 		"call, tool's own error":  {request: call(`{"name":"fault__raw","parameters":{"result_json":"{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no such row\"}]}"}}`), status: 500, has: []string{`"code":"TOOL_EXECUTION_ERROR"`, `"error":"Tool execution failed: fault__raw: no such row"`, `"result":{`}},
+		"call, asks a person":     {request: call(`{"name":"fault__raw","parameters":{"result_json":"{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"MCP error -32601: ` + gateway.NotAnnounced + `elicitation/create\"}]}"}}`), status: 422, has: []string{`"code":"CLIENT_NEEDED"`, `"error":"fault__raw asks the person who calls it a question`, "a client that supports elicitation", `"result":{`}},
+		"call, asks a model":      {request: call(`{"name":"fault__raw","parameters":{"error_json":"{\"code\":-32601,\"message\":\"` + gateway.NotAnnounced + `sampling/createMessage\"}"}}`), status: 422, has: []string{`"code":"CLIENT_NEEDED"`, "a client that supports sampling"}},
 		"call, server's error":    {request: call(`{"name":"fault__raw","parameters":{"error_json":"{\"code\":-32000,\"message\":\"broken inside\"}"}}`), status: 500, has: []string{`"code":"TOOL_EXECUTION_ERROR"`, "Tool execution failed: fault__raw: broken inside"}},
 		"call unknown tool":       {request: call(`{"name":"nothing"}`), status: 404, has: []string{`"code":"TOOL_NOT_FOUND"`, `"executionTime":`}},
 		"call, name missing":      {request: call(`{"parameters":{}}`), status: 400, has: []string{"name is required", `"field":"name"`}},

@@ -46,6 +46,8 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	switch {
 	case err != nil && call.Tool == nil && isUnknownTool(err):
 		a.toolNotFound(w, id, viewOf(id), in.Name)
+	case err != nil && gateway.AsError(err).RPC != nil && askedCaller(call.Tool.Exposed, gateway.AsError(err).Text()) != nil:
+		a.answer(w, needsClient, askedCaller(call.Tool.Exposed, gateway.AsError(err).Text()))
 	case err != nil && isToolFailure(gateway.AsError(err)):
 		a.answer(w, toolFailed, gateway.Errorf(gateway.CodeUnavailable, "Tool execution failed: %s: %s", call.Tool.Exposed, gateway.AsError(err)))
 	case err != nil:
@@ -100,8 +102,13 @@ func (a *API) callFailure(w http.ResponseWriter, tool *gateway.Tool, result *gat
 			return
 		}
 	}
-	encode(w, toolFailed.status, client.CallResult{
-		Result: result.Raw, Error: a.language().Sprintf("Tool execution failed: %s: %s", tool.Exposed, a.textOf(result)), Code: toolFailed.code, Notice: notice,
+	text := a.textOf(result)
+	rest, why := toolFailed, a.language().Sprintf("Tool execution failed: %s: %s", tool.Exposed, text)
+	if asked := askedCaller(tool.Exposed, text); asked != nil {
+		rest, why = needsClient, a.language().Error(asked)
+	}
+	encode(w, rest.status, client.CallResult{
+		Result: result.Raw, Error: why, Code: rest.code, Notice: notice,
 		ExecutionTime: *executionTime(w), Timestamp: timestamp(),
 	})
 }

@@ -284,6 +284,7 @@ func TestServerTests(t *testing.T) {
 		return step{name: name, method: "POST", path: "/v1/servers/test", body: body, status: 200, has: has, hasNot: []string{"canary"}}
 	}
 	d.walk(t, []step{
+		test("a command that is no server", `{"command":"echo","args":["こんにちは"]}`, `"success":false`, "ended (exit status 0) before it answered as an MCP server; check the command", `"output":["こんにちは"]`),
 		test("a process", faultDefinition(t, nil), `"success":true`, `"name":"test"`, `"era":"modern"`, `"transport":"stdio"`, `"serverInfo":{`, `"tools":11`, `"tookMs":`),
 		test("a legacy one", named("old", faultDefinition(t, nil, "-era", "legacy")), `"success":true`, `"name":"old"`, `"era":"legacy"`),
 		test("an endpoint", fmt.Sprintf(`{"url":%q}`, testkit.StartFaultHTTP(t)), `"success":true`, `"transport":"http"`),

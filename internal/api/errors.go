@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"genkan/internal/api/client"
@@ -80,6 +81,23 @@ func (a *API) toolNotFound(w http.ResponseWriter, id gateway.Identity, view gate
 
 // toolFailed is how REST clients see the failure of a tool.
 var toolFailed = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"} //nolint:gochecknoglobals // never changed
+
+// needsClient is how REST clients see the failure of a tool that asked them something.
+var needsClient = restError{http.StatusUnprocessableEntity, "CLIENT_NEEDED"} //nolint:gochecknoglobals // never changed
+
+// askedCaller returns the error of a tool that failed because it asked its caller something.
+// Genkan has told its server that this caller cannot answer, and servers repeat that.
+func askedCaller(tool, said string) *gateway.Error {
+	_, method, refused := strings.Cut(said, gateway.NotAnnounced)
+	switch {
+	case refused && strings.HasPrefix(method, "elicitation/create"):
+		return gateway.Errorf(gateway.CodeInvalid, "%s asks the person who calls it a question, which a call over REST, the command line or the web UI cannot answer; call it from a client that supports elicitation", tool)
+	case refused && strings.HasPrefix(method, "sampling/createMessage"):
+		return gateway.Errorf(gateway.CodeInvalid, "%s asks the model of its client, which a call over REST, the command line or the web UI does not have; call it from a client that supports sampling", tool)
+	default:
+		return nil
+	}
+}
 
 // isToolFailure reports whether the server answered with an error, so that the tool
 // has failed.

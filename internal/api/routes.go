@@ -146,7 +146,7 @@ func (a *API) routes() []route {
 			method: "POST", path: "/v1/tools/call", who: forCallers, id: "callTool", summary: "Call a tool",
 			about: "A tool that reports an error is a 500 TOOL_EXECUTION_ERROR whose body has its result too. Errors of the knowledge base have its codes, details and data.",
 			body:  client.CallRequest{}, answer: client.CallResult{},
-			failures: append(knowledgeFailures(), restErrorOf(gateway.CodeUnauthenticated), notReachable),
+			failures: append(knowledgeFailures(), restErrorOf(gateway.CodeUnauthenticated), needsClient, notReachable),
 			timed:    true, serve: a.callTool,
 		},
 		{

@@ -36,6 +36,11 @@ func (a *API) settingRoutes() []route {
 			about: "Nothing is kept.",
 			body:  client.N8NInstance{}, answer: client.N8NTest{}, failures: []restError{restErrorOf(gateway.CodeInvalid)}, serve: a.testN8N,
 		},
+		{
+			method: "POST", path: "/v1/embeddings/test", who: forAdmins, id: "testEmbeddings", summary: "Ask a model for a vector",
+			about: "The model gets one word. Nothing is kept.",
+			body:  client.EmbeddingsModel{}, answer: client.EmbeddingsTest{}, failures: []restError{restErrorOf(gateway.CodeInvalid)}, serve: a.testEmbeddings,
+		},
 	}
 }
 
@@ -52,6 +57,12 @@ func (a *API) getSettings(w http.ResponseWriter, _ *http.Request, _ gateway.Iden
 	}
 	why, _ := a.opt.Settings.FixedFile()
 	out.Fixed = a.language().Text(why)
+	if problem, at := a.opt.EmbeddingsProblem(); problem.Format != "" {
+		out.Embeddings = &client.EmbeddingsProblem{Problem: a.language().Text(problem)}
+		if !at.IsZero() {
+			out.Embeddings.At = &at
+		}
+	}
 	encode(w, http.StatusOK, out)
 }
 
@@ -89,4 +100,23 @@ func (a *API) testN8N(w http.ResponseWriter, r *http.Request, _ gateway.Identity
 		return
 	}
 	encode(w, http.StatusOK, client.N8NTest{OK: problem.String() == "", Problem: a.language().Text(problem), Advice: a.language().Text(advice)})
+}
+
+func (a *API) testEmbeddings(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	var in client.EmbeddingsModel
+	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+		a.refuseBody(w, status, wrong)
+		return
+	}
+	raw, err := json.Marshal(in) //nolint:gosec // the key is for the model, and stays in this process
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	problem, err := a.opt.TestEmbeddings(r.Context(), raw)
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, client.EmbeddingsTest{OK: problem.String() == "", Problem: a.language().Text(problem)})
 }

@@ -1,6 +1,9 @@
 package api_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +28,16 @@ func TestSettingsAreChangedOverREST(t *testing.T) {
 	}
 	write("# mine\nrecord: # the history\n  days: 3 # few\n")
 	const settings = "/v1/settings"
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer the-key" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, `{"data":[{"index":0,"embedding":[1,0]}]}`)
+	}))
+	defer model.Close()
+	gone := httptest.NewServer(nil)
+	gone.Close()
 	instance := `{"name":"n8n","url":"` + fake.URL + `","apiKey":"` + n8nfake.Key + `"}`
 	d.walk(t, []step{
 		{name: "shown", method: "GET", path: settings, status: 200, has: []string{`"settings":{"record":{"days":3}}`, "genkan.yaml"}, hasNot: []string{`"fixed"`}},
@@ -43,11 +56,26 @@ func TestSettingsAreChangedOverREST(t *testing.T) {
 		{name: "n8n is added", method: "PATCH", path: settings, body: `{"n8n":[` + instance + `]}`, status: 200, has: []string{"${secret:N8N_API_KEY}"}, hasNot: []string{n8nfake.Key}},
 		{name: "it is there", method: "GET", path: "/v1/tools/n8n__list_workflows", status: 200},
 		{name: "it is tried with the kept key", method: "POST", path: "/v1/n8n/test", body: `{"url":"` + fake.URL + `","apiKey":"${secret:N8N_API_KEY}"}`, status: 200, has: []string{`"ok":true`}},
+		{name: "a model is tried", method: "POST", path: "/v1/embeddings/test", body: `{"url":"` + model.URL + `","model":"m","apiKey":"the-key"}`, status: 200, has: []string{`{"ok":true}`}},
+		{name: "a model that is not there", method: "POST", path: "/v1/embeddings/test", body: `{"url":"` + gone.URL + `","model":"m","kind":"ollama"}`, status: 200, has: []string{`"ok":false`, "cannot be reached", "embeddings.url"}, hasNot: []string{gone.URL}},
+		{name: "a model with a wrong key", method: "POST", path: "/v1/embeddings/test", body: `{"url":"` + model.URL + `","model":"m","apiKey":"mistaken"}`, status: 200, has: []string{`"ok":false`, "embeddings.apiKey"}, hasNot: []string{"mistaken"}},
+		{name: "a model without an address", method: "POST", path: "/v1/embeddings/test", body: `{"url":"x","model":"m"}`, status: 400, has: []string{`"field":"embeddings.url"`}},
+		{name: "not tried by a stranger", method: "POST", path: "/v1/embeddings/test", body: `{}`, token: "gk_wrong", status: 401},
+		{name: "nothing of it is kept", method: "GET", path: settings, status: 200, hasNot: []string{"embeddings"}},
 		{name: "the secret has a user", method: "GET", path: "/v1/secrets", status: 200, has: []string{`{"name":"N8N_API_KEY","servers":["n8n"]}`}},
 	})
 	if got, want := d.read(file), "# mine\nrecord: # the history\n  days: 14 # few\nn8n:\n"; !strings.HasPrefix(got, want) || strings.Contains(got, n8nfake.Key) {
 		t.Errorf("the file is\n%s", got)
 	}
+
+	// What is wrong with a model in use is told, until it is gone.
+	d.walk(t, []step{
+		{name: "a model that is not there is kept", method: "PATCH", path: settings, body: `{"embeddings":{"url":"` + gone.URL + `","model":"m"}}`, status: 200},
+		{name: "a search asks it", method: "POST", path: "/v1/tools/search", body: `{"query":"read a file"}`, status: 200},
+		{name: "the settings say what is wrong", method: "GET", path: settings, status: 200, has: []string{`"embeddings":{"problem":"the embeddings endpoint cannot be reached`, `"at":"`}},
+		{name: "and so does the doctor", method: "GET", path: "/v1/doctor", status: 200, has: []string{`"subject":"embeddings"`, "embeddings cannot be had: the embeddings endpoint cannot be reached", "Settings, n8n and embeddings"}},
+		{name: "it goes", method: "PATCH", path: settings, body: `{"embeddings":null}`, status: 200, hasNot: []string{"embeddings"}},
+	})
 
 	// Keys that a person wrote into the file stay there, and are never shown. An instance
 	// keeps its key when others come and go.

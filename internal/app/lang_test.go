@@ -130,14 +130,14 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 			modernList("/mcp?mode=search"), "Find tools of the connected servers", "接続しているサーバー",
 		},
 		"the instructions": {
-			func() string { return h.instructionsAt("/mcp") }, "Types in use: notes (1).", "使われているタイプ：notes (1)。",
+			func() string { return h.instructionsAt("/mcp") }, "Types in use: notes (1).", "使われているタイプ：notes（1）。",
 		},
 		"an example of a tool": {
 			rest(http.MethodGet, "/v1/tools/create_item", "", nil), "Remember a decision", "決定を覚えておく",
 		},
 		"an item that is not there": {
 			rest(http.MethodGet, "/v1/items/docs-9", "", nil),
-			"No item has the type docs. Types in use: notes (1)", "種類 docs の項目はありません。使われている種類：notes (1)",
+			"No item has the type docs. Types in use: notes (1)", "種類 docs の項目はありません。使われている種類：notes（1）",
 		},
 		"a wrong argument of a tool": {
 			func() string {

@@ -129,7 +129,7 @@ func (p *Process) checkCode(code string) error {
 	err := p.workflows.detached.Check(p.life, code) // no call waits for these workers
 	var wrong *script.SyntaxError
 	if errors.As(err, &wrong) {
-		return gateway.Errorf(gateway.CodeInvalid, "line %d, column %d: %s", wrong.Line, wrong.Column, wrong.Message)
+		return gateway.Errorf(gateway.CodeInvalid, "line %d, column %d: %s", wrong.Line, wrong.Column, wrong.Text())
 	}
 	return err
 }

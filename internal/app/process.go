@@ -273,6 +273,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		UISessions: p.sessions, Session: p.lock.Session,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 		Settings: p.registry, ConfigFile: p.ConfigFile(), TestN8N: p.testN8N,
+		TestEmbeddings: p.testEmbeddings, EmbeddingsProblem: p.embeddingsProblem,
 		Calls: p.calls, Record: func() config.Record { return p.Config().Record }, Config: p.Config,
 		Home: home(),
 	})

@@ -140,6 +140,7 @@ func Gather(ctx context.Context, opt Options) (Result, error) {
 		k.workflows(ctx)
 		k.bypassed(ctx)
 		k.calls(ctx)
+		k.embeddings(ctx)
 		k.database(ctx)
 	}
 	k.port(ctx)
@@ -242,6 +243,21 @@ func (k *checkup) calls(ctx context.Context) {
 		c.Since = *h.ProblemSince
 	}
 	k.facts.Data.Calls = c
+}
+
+// embeddings asks the running genkan whether its model gives vectors.
+func (k *checkup) embeddings(ctx context.Context) {
+	if k.remote == nil || k.config == nil || k.config.Embeddings.Definition == "" || len(k.Only) > 0 {
+		return
+	}
+	settings, err := k.remote.Settings(ctx)
+	if err != nil || settings.Embeddings == nil {
+		return
+	}
+	k.facts.Embeddings = gateway.Textf("%s", settings.Embeddings.Problem)
+	if at := settings.Embeddings.At; at != nil {
+		k.facts.EmbeddingsAt = *at
+	}
 }
 
 func sameFolder(a, b string) bool {

@@ -335,6 +335,8 @@ func (c *command) heading(kind string) string {
 		return c.say("Configuration")
 	case doctor.OfPort:
 		return c.say("Port")
+	case doctor.OfModel:
+		return c.say("Embeddings")
 	case doctor.OfServer:
 		return c.say("Servers")
 	default:

@@ -42,6 +42,7 @@ const (
 	OfKnowledge = "knowledge"
 	OfConfig    = "config"
 	OfPort      = "port"
+	OfModel     = "embeddings"
 	OfServer    = "server"
 	OfClient    = "client"
 )
@@ -94,6 +95,7 @@ func Examine(f Facts) []Finding {
 	e.knowledge()
 	e.config()
 	e.port()
+	e.embeddings()
 	for i := range f.Servers {
 		e.server(&f.Servers[i])
 	}

@@ -21,7 +21,11 @@ type Facts struct {
 	Port      Port
 	Servers   []Server
 	N8N       []N8N
-	Clients   []Client
+	// Embeddings is why the model that compares texts gives no vectors; empty if it does, or
+	// there is none. EmbeddingsAt is when it was asked last.
+	Embeddings   gateway.Text
+	EmbeddingsAt time.Time
+	Clients      []Client
 }
 
 // server returns the server with a name. If nothing is known of it, it returns a

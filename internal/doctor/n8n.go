@@ -26,3 +26,17 @@ func (e *examination) n8n(i *N8N) {
 			advise(gateway.Textf("add it to genkan, too: enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login %s-mcp` afterwards", i.Name))
 	}
 }
+
+// embeddings reports that the model that compares texts gives no vectors.
+func (e *examination) embeddings() {
+	if e.facts.Embeddings.Format == "" {
+		return
+	}
+	e.about(OfModel, "")
+	f := e.say(Warning, gateway.Textf("embeddings cannot be had: %s", e.facts.Embeddings)).
+		because(gateway.Textf("searches find tools by words alone until they can")).
+		advise(gateway.Textf("the web UI tests the address under Settings, n8n and embeddings; the setting is embeddings in %s", e.facts.Config.File.Path))
+	if at := e.facts.EmbeddingsAt; !at.IsZero() {
+		f.because(gateway.Textf("searches find tools by words alone until they can; the model was asked last at %s", Local(at))).at(at)
+	}
+}

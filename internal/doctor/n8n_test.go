@@ -2,11 +2,29 @@ package doctor_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"genkan/internal/doctor"
 )
+
+// A model that gives no vectors is a warning: searches go on by words.
+func TestEmbeddings(t *testing.T) {
+	facts := healthy()
+	facts.Embeddings, facts.EmbeddingsAt = text("it is down"), time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+	var got []string
+	for _, f := range doctor.Examine(facts) {
+		if f.Subject.Kind == doctor.OfModel {
+			got = append(got, line(f))
+		}
+	}
+	want := []string{"warning embeddings: embeddings cannot be had: it is down | searches find tools by words alone until they can; the model was asked last at 2026-01-02 03:04 > the web UI tests the address under Settings, n8n and embeddings; the setting is embeddings in /srv/example/genkan.yaml"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	checkUnforged(t, facts)
+}
 
 // What is said about an n8n instance.
 func TestN8N(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // Key identifies a vector: the hash of the model and the text.
@@ -75,7 +77,9 @@ type Shelf struct {
 	queries map[Key][]float32
 	// silentUntil is the time until which no queries are sent to the endpoint.
 	silentUntil time.Time
-	failing     bool
+	// wrong is the last failure of the endpoint, and wrongAt when it was; nil once it works.
+	wrong   error
+	wrongAt time.Time
 	// worked is set once the endpoint has returned vectors. A refusal is then the fault of a
 	// single text.
 	worked bool
@@ -152,6 +156,13 @@ func (s *Shelf) Query(ctx context.Context, text string) []float32 {
 	s.mu.Lock()
 	unfit := s.worked && errors.Is(err, ErrRefused)
 	s.mu.Unlock()
+	if err != nil && soon.Err() != nil {
+		err = &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: err,
+			Message: "the embeddings endpoint does not answer a query within %v; it is asked again later, as the model may have to be loaded",
+			Values:  []any{s.opt.Patience},
+		}
+	}
 	if unfit { // other queries still use the endpoint
 		return nil
 	}
@@ -169,11 +180,19 @@ func (s *Shelf) Query(ctx context.Context, text string) []float32 {
 	return vectors[0]
 }
 
-// tell logs once that the endpoint fails, and once that it works again.
+// Wrong returns why the endpoint failed and when it did last, or nil if it works or was not
+// asked yet.
+func (s *Shelf) Wrong() (why error, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wrong, s.wrongAt
+}
+
+// tell keeps whether the endpoint fails. It logs once that the endpoint fails, and once that it works again.
 func (s *Shelf) tell(err error) {
 	s.mu.Lock()
-	changed := s.failing != (err != nil)
-	s.failing = err != nil
+	changed := (s.wrong == nil) != (err == nil)
+	s.wrong, s.wrongAt = err, s.opt.Now()
 	s.worked = s.worked || err == nil
 	s.mu.Unlock()
 	switch {

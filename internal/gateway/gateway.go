@@ -156,6 +156,10 @@ type Identity struct {
 	Page bool
 }
 
+// NotAnnounced begins what a server is told that asked the client of a call something that
+// this client cannot answer. The method follows.
+const NotAnnounced = "the client of this call did not announce the capability for "
+
 // Peer is the way back to the client while its call is under way.
 type Peer interface {
 	// Notify sends a notification that belongs to this call. It must not

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Text is something to say to people and agents before it is said in a
@@ -45,6 +47,7 @@ func (t Text) In(translate Translate) string {
 	}
 	values := t.Values
 	quotes := translate != nil && strings.Contains(format, "q")
+	var durations []string
 	for i, value := range t.Values {
 		if text, ok := value.(string); ok && quotes {
 			if &values[0] == &t.Values[0] {
@@ -53,8 +56,10 @@ func (t Text) In(translate Translate) string {
 			values[i] = name{text, translate}
 			continue
 		}
-		if d, ok := value.(time.Duration); ok && d >= time.Second {
-			value = seconds(d)
+		if d, ok := value.(time.Duration); ok && translate != nil && (d == 0 || d >= time.Millisecond) {
+			said := duration(d).In(translate)
+			durations = append(durations, said)
+			value = Textf("%s", said)
 		}
 		if part, ok := value.(interface{ In(Translate) string }); ok {
 			if &values[0] == &t.Values[0] {
@@ -63,7 +68,23 @@ func (t Text) In(translate Translate) string {
 			values[i] = part.In(translate)
 		}
 	}
-	return fmt.Sprintf(format, values...)
+	text := fmt.Sprintf(format, values...)
+	for _, said := range durations {
+		text = closed(text, said)
+	}
+	return text
+}
+
+// closed removes the space behind a part of a text between two letters of Japanese, which are
+// written without: formats have it for parts that end with a digit.
+func closed(text, part string) string {
+	before, behind, found := strings.Cut(text, part+" ")
+	last, _ := utf8.DecodeLastRuneInString(part)
+	next, _ := utf8.DecodeRuneInString(behind)
+	if !found || !unicode.In(last, unicode.Han) || !unicode.In(next, unicode.Han, unicode.Hiragana, unicode.Katakana) {
+		return text
+	}
+	return before + part + behind
 }
 
 // name is a value whose quotes, where the format has %q, are those of the language.
@@ -82,12 +103,15 @@ func (n name) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, Textf("\"%s\"", Textf("%s", escaped[1:len(escaped)-1])).In(n.translate))
 }
 
-// seconds is a duration of a second or more. English writes it as Go does.
-type seconds time.Duration
+// duration is written in English as Go does.
+type duration time.Duration
 
-func (s seconds) In(translate Translate) string {
+func (s duration) In(translate Translate) string {
 	d := time.Duration(s)
 	text := Textf("%gs", d.Round(100*time.Millisecond).Seconds())
+	if d > 0 && d < time.Second {
+		text = Textf("%dms", d.Milliseconds())
+	}
 	if said := text.In(translate); said != text.String() {
 		return said
 	}

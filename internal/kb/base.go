@@ -158,12 +158,12 @@ func unknownStatus(field, name string, known []Status) *Error {
 // statusRule is the rule that the status of an item exists.
 const statusRule = "fk_items_status_id"
 
-func namesOf(statuses []Status) string {
+func namesOf(statuses []Status) gateway.Texts {
 	names := make([]string, len(statuses))
 	for i, s := range statuses {
 		names[i] = s.Name
 	}
-	return strings.Join(names, ", ")
+	return gateway.Names(names)
 }
 
 // Tags lists all tags of items, the most used first.

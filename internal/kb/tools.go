@@ -3,7 +3,6 @@ package kb
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -101,24 +100,25 @@ func (t *Tools) typesNow() []Type {
 }
 
 // typeNames returns types with the numbers of their items in one line: docs (12).
-func typeNames(types []Type) string {
-	names := make([]string, 0, len(types))
+func typeNames(types []Type) gateway.Texts {
+	names := gateway.Names(nil)
+	add := func(name gateway.Text) { names.Each = append(names.Each, name) }
 	odd := 0
 	for i, one := range types {
 		switch {
 		case i == ShownTypes:
 			odd = 0
-			names = append(names, "…")
+			add(gateway.Textf("…"))
 		case isWord(one.Name):
-			names = append(names, one.Name+" ("+strconv.Itoa(one.Count)+")")
+			add(gateway.Textf("%s (%d)", one.Name, one.Count))
 		default:
 			odd++
 		}
 	}
 	if odd > 0 {
-		names = append(names, "…")
+		add(gateway.Textf("…"))
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // isWord reports whether the name of a type is one word. Other names are not shown in

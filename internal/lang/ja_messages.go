@@ -51,5 +51,6 @@ var jaMessages = map[string]string{
 	"an object has more than %d keys here":                   "ここのオブジェクトのキーが %d 個を超えています",
 	"\"%s\"":                                                 "「%s」",
 	", ":                                                     "、",
+	"%dms":                                                   "%d ミリ秒",
 	"%gs":                                                    "%g 秒",
 }

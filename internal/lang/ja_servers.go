@@ -42,7 +42,10 @@ var jaServers = map[string]string{
 	"its list of %s is larger than %d MiB":                      "%s の一覧が %d MiB を超えています",
 	"its list of %s is not valid":                               "%s の一覧が正しくありません",
 	"its process ended with %s":                                 "プロセスが終了しました（%s）",
-	"its process ended without an error":                        "プロセスが正常に終了しました",
+	"%s asks the person who calls it a question, which a call over REST, the command line or the web UI cannot answer; call it from a client that supports elicitation": "%s は呼び出した人に質問しますが、REST、コマンドライン、Web UI からの呼び出しでは答えられません。質問（elicitation）に対応したクライアントから呼び出してください",
+	"%s asks the model of its client, which a call over REST, the command line or the web UI does not have; call it from a client that supports sampling":               "%s はクライアントのモデルに問い合わせますが、REST、コマンドライン、Web UI からの呼び出しにはモデルがありません。サンプリング（sampling）に対応したクライアントから呼び出してください",
+	"its process ended without an error": "プロセスが正常に終了しました",
+	"its command ended (exit status 0) before it answered as an MCP server; check the command and its arguments": "コマンドは、MCP サーバーとして応答する前に終了しました（終了コード 0）。コマンドと引数を確認してください",
 
 	"%s answered in a way that this client's protocol version cannot carry":                                                      "%s の応答は、このクライアントのプロトコルバージョンでは扱えません",
 	"an answer of server %s is larger than %d MiB, which is the most that passes":                                                "サーバー「%s」の応答が、上限の %d MiB を超えています",

@@ -43,7 +43,14 @@ func TestSaying(t *testing.T) {
 			func(l Language) string {
 				return l.Text(gateway.Textf("started %s ago, has not listed its tools yet", 23*time.Second))
 			},
-			"started 23s ago, has not listed its tools yet", "23 秒 前に起動し、ツールの一覧がまだ返されていません",
+			"started 23s ago, has not listed its tools yet", "23 秒前に起動し、ツールの一覧がまだ返されていません",
+		},
+		"short durations": {
+			func(l Language) string {
+				return l.Sprintf("%v", 730*time.Millisecond) + " " + l.Sprintf("%v", time.Duration(0)) + " " +
+					l.Text(gateway.Textf("started %s ago, has not listed its tools yet", 200*time.Millisecond))
+			},
+			"730ms 0s started 200ms ago, has not listed its tools yet", "730 ミリ秒 0 秒 200 ミリ秒前に起動し、ツールの一覧がまだ返されていません",
 		},
 		"a list of names, and an exit status": {
 			func(l Language) string {

@@ -210,9 +210,12 @@ func (c *Child) PID() int { return c.cmd.Process.Pid }
 // Exited is closed when the process has ended.
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
+// EndedWell is the message about a process that ended with exit status 0.
+const EndedWell = "its process ended without an error"
+
 // ExitError returns how the process ended.
 func (c *Child) ExitError() error {
-	e := gateway.Errorf(gateway.CodeUnavailable, "its process ended without an error")
+	e := gateway.Errorf(gateway.CodeUnavailable, EndedWell)
 	if state := c.cmd.ProcessState; state != nil && state.ExitCode() > 0 {
 		e = gateway.Errorf(gateway.CodeUnavailable, "its process ended with exit status %d", state.ExitCode())
 	} else if state != nil && !state.Success() {

@@ -130,9 +130,9 @@ func (l *Launcher) locate(ctx context.Context, command Command) (file string, en
 // notFound is the error for a command that was not found.
 func notFound(command string, dirs []string, asked *shellPath) error {
 	const most = 4
-	where := gateway.Textf("%s", strings.Join(dirs, ", "))
+	where := gateway.Textf("%s", gateway.Names(dirs))
 	if len(dirs) > most {
-		where = gateway.Textf("%s and %d more folders", strings.Join(dirs[:most], ", "), len(dirs)-most)
+		where = gateway.Textf("%s and %d more folders", gateway.Names(dirs[:most]), len(dirs)-most)
 	}
 	switch {
 	case asked == nil:

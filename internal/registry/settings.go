@@ -87,19 +87,36 @@ func (r *Registry) N8N(ctx context.Context, raw []byte) (config.N8N, error) {
 	if err != nil {
 		return config.N8N{}, err
 	}
-	current, err := r.currentSettings()
-	if err != nil {
-		return config.N8N{}, err
-	}
-	given := definition{config.N8NSource: []any{map[string]any(instance)}}
-	if err := given.restoreSettings(current); err != nil {
-		return config.N8N{}, err
-	}
-	cfg, err := config.CheckSettings(given.json(), r.sources(ctx))
+	cfg, err := r.given(ctx, definition{config.N8NSource: []any{map[string]any(instance)}})
 	if err != nil {
 		return config.N8N{}, err
 	}
 	return cfg.N8N[0], nil
+}
+
+// Embeddings returns a model that was given as the setting embeddings, for a test.
+func (r *Registry) Embeddings(ctx context.Context, raw []byte) (config.Embeddings, error) {
+	model, err := parseDefinition(raw)
+	if err != nil {
+		return config.Embeddings{}, err
+	}
+	cfg, err := r.given(ctx, definition{"embeddings": map[string]any(model)})
+	if err != nil {
+		return config.Embeddings{}, err
+	}
+	return cfg.Embeddings, nil
+}
+
+// given returns the configuration of settings that are not kept.
+func (r *Registry) given(ctx context.Context, given definition) (*config.Config, error) {
+	current, err := r.currentSettings()
+	if err != nil {
+		return nil, err
+	}
+	if err := given.restoreSettings(current); err != nil {
+		return nil, err
+	}
+	return config.CheckSettings(given.json(), r.sources(ctx))
 }
 
 // settingsOf returns the settings of the configuration file, with n8n as a list of

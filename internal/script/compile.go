@@ -24,23 +24,6 @@ type Program struct {
 	Code []byte
 }
 
-// SyntaxError is why a script cannot be compiled.
-type SyntaxError struct {
-	// Line and Column are places in the source, from 1; 0 if unknown.
-	Line, Column int
-	Message      string
-}
-
-func (e *SyntaxError) Error() string {
-	if e.Line == 0 {
-		return e.Message
-	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
-}
-
-// EndsEarly is the message about a script whose end comes too early.
-const EndsEarly = "the script ends where it should not: one of its brackets is missing, or one too many"
-
 // NotAwaited is how the line of the console ends about what was canceled because the script did
 // not await it. What was canceled stands before it.
 const NotAwaited = " was canceled because the script did not await it"

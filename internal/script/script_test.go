@@ -107,12 +107,23 @@ func TestSyntaxErrors(t *testing.T) {
 		"let 日本 = ;":                     `line 1, column 10: Unexpected ";"`,
 		"if (x) {\n":                     "line 2, column 1: the script ends where it should not",
 		"return /(/":                     "line 1, column",
+		"f（1）":                           `line 1, column 2: a full-width "（" cannot be used here; write (`,
+		"let a　＝ 1":                      `line 1, column 7: a full-width "＝" cannot be used here; write =`,
+		"let a = １２":                     `line 1, column 9: a full-width "１" cannot be used here; write 1`,
+		"return “x”":                     `line 1, column 8: "“" cannot be used here; write "`,
+		"let a = [1、2]":                  `line 1, column 11: "、" cannot be used here; write ,`,
+		"let a = '":                      "line 1, column 10: Unterminated string literal",
+		"break":                          `line 1, column 1: "break" cannot be used here`,
 		strings.Repeat("x", 1+MaxSource): "the script has 524289 bytes; it may have 524288",
 	} {
 		_, err := p.Compile(context.Background(), "x", source)
 		var syntax *SyntaxError
 		if !errors.As(err, &syntax) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.50s: %v, want %s", source, err, want)
+			continue
+		}
+		if said := syntax.Text(); said.Format == "%s" && len(source) <= MaxSource {
+			t.Errorf("%.50s: %q cannot be translated", source, syntax.Message)
 		}
 	}
 	if _, err := Compile("alone", "return 1"); err != nil {

@@ -264,7 +264,7 @@ func (d *clientState) adapted(call *gateway.Call, msg *jsonrpc.Message) (params 
 		task, known := d.tasks.findClientTask(id)
 		return renamed(params, id, task.id), known, "this task was forgotten: there are too many"
 	case !canAnswer(call, msg.Method, params):
-		return nil, false, "the client of this call did not announce the capability for " + msg.Method
+		return nil, false, gateway.NotAnnounced + msg.Method
 	case !makesTasks(call, msg.Method):
 		// A client without tasks answers at once.
 		return jsonrpc.Without(params, "task"), true, ""

@@ -25,7 +25,11 @@ func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known 
 	}
 	c := newDuplexConn(s, newPipes(ch), e, roots)
 	c.maxMessage = maxChildMessage
-	return c.start(func() (protocol, error) { return c.handshake(ctx, us, known) })
+	connected, err := c.start(func() (protocol, error) { return c.handshake(ctx, us, known) })
+	if err != nil && gateway.AsError(err).Message == launch.EndedWell { // it is no server
+		err = gateway.Errorf(gateway.CodeUnavailable, "its command ended (exit status 0) before it answered as an MCP server; check the command and its arguments")
+	}
+	return connected, err
 }
 
 // pipes is the wire to a command: its standard input and output.
@@ -34,10 +38,14 @@ type pipes struct {
 	lines    *jsonrpc.LineReader
 	output   countingReader
 	watching sync.WaitGroup
+	// read is closed, by ended, when the output was read to its end.
+	read  <-chan struct{}
+	ended func()
 }
 
 func newPipes(ch *launch.Child) *pipes {
-	p := &pipes{child: ch, output: countingReader{Reader: ch.Stdout}}
+	read := make(chan struct{})
+	p := &pipes{child: ch, output: countingReader{Reader: ch.Stdout}, read: read, ended: sync.OnceFunc(func() { close(read) })}
 	p.lines = jsonrpc.NewLineReader(&p.output)
 	p.watching.Go(p.watchProcess)
 	return p
@@ -52,6 +60,10 @@ func (p *pipes) write(batch []byte) (int, error) {
 	if err != nil {
 		// As with its output: usually the process has ended, which is the cause.
 		if p.child.Gone(100 * time.Millisecond) {
+			select {
+			case <-p.read: // what it printed says why
+			case <-time.After(time.Second):
+			}
 			return n, p.child.ExitError()
 		}
 		return n, &gateway.Error{Code: gateway.CodeUnavailable, Message: "it closed its input", Err: err}
@@ -64,6 +76,7 @@ func (p *pipes) next() ([]byte, error) {
 	if err == nil || errors.Is(err, jsonrpc.ErrTooLarge) {
 		return line, err
 	}
+	p.ended()
 	// The output ended. Usually the process has ended, which is the cause.
 	if p.child.Gone(100 * time.Millisecond) {
 		return nil, p.child.ExitError()

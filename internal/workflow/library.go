@@ -479,19 +479,16 @@ func atField(e *gateway.Error, field, keyword string, params map[string]any, tex
 // wrongScript is the error for a module that cannot be compiled. Its problem has the place
 // in the script.
 func wrongScript(id string, err error) error {
-	e := gateway.Errorf(gateway.CodeInvalid, "the script of hook module %q cannot be compiled: %s", id, err.Error())
-	var syntax *script.SyntaxError
-	if !errors.As(err, &syntax) {
-		return atField(e, "script", "compile", nil, gateway.Textf("%s", err.Error()))
-	}
+	why, reason := gateway.Textf("%s", err.Error()), gateway.Textf("%s", err.Error())
 	var place map[string]any
-	if syntax.Line > 0 {
-		place = map[string]any{"line": syntax.Line, "column": syntax.Column}
+	if syntax := (*script.SyntaxError)(nil); errors.As(err, &syntax) {
+		why, reason = syntax.Text(), syntax.Text()
+		if syntax.Line > 0 {
+			place = map[string]any{"line": syntax.Line, "column": syntax.Column}
+			why = gateway.Textf("line %d, column %d: %s", syntax.Line, syntax.Column, reason)
+		}
 	}
-	reason := gateway.Textf("%s", syntax.Message)
-	if syntax.Message == script.EndsEarly {
-		reason = gateway.Textf(script.EndsEarly) // has a translation
-	}
+	e := gateway.Errorf(gateway.CodeInvalid, "the script of hook module %q cannot be compiled: %s", id, why)
 	return atField(e, "script", "compile", place, reason)
 }
 

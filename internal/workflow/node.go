@@ -203,10 +203,8 @@ func (b *Builder) Script(source string) *script.Program {
 	var e *script.SyntaxError
 	switch {
 	case err == nil:
-	case errors.As(err, &e) && e.Message == script.EndsEarly:
-		b.problemAt(e.Line, e.Column, script.EndsEarly)
-	case errors.As(err, &e) && e.Line > 0:
-		b.problemAt(e.Line, e.Column, "%s", e.Message)
+	case errors.As(err, &e):
+		b.problemAt(e.Line, e.Column, "%s", e.Text())
 	default:
 		b.Problem("%s", err.Error())
 	}

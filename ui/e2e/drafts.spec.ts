@@ -681,6 +681,7 @@ test("numbers are typed with a Japanese input method", async ({ signedIn: page, 
 		await client.send("Input.imeSetComposition", { text, selectionStart: text.length, selectionEnd: text.length });
 	await expect(limit).toHaveValue("５０００"); // the input method goes on with it
 	await client.send("Input.insertText", { text: "５０００" });
+	await limit.blur();
 	await expect(limit).toHaveValue("5000");
 	await expect
 		.poll(async () => (await stored(genkan, "digits")).definition.nodes.find((n) => n.id === "call")?.data)

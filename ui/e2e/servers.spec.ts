@@ -210,7 +210,7 @@ test("of several pasted servers, it is said which were added, and the rest stays
 	await expect(page.getByRole("alert")).not.toBeVisible();
 	await page.getByRole("button", { name: "Add 3 servers" }).click();
 	await expect(page.getByRole("alert")).toContainText("Added: one, two. Not added: fault.");
-	await expect(page.getByRole("dialog")).toContainText("there is a server fault already");
+	await expect(page.getByRole("dialog")).toContainText("There is a server fault already");
 	await expect(page.getByRole("dialog")).not.toContainText("/v1/");
 	await expect(text).not.toHaveValue(/one|two/);
 	await expect(text).toHaveValue(/"half": \{\}/);
@@ -660,7 +660,7 @@ test.describe("names", () => {
 		await page.getByLabel("Command line").fill("true");
 		await page.getByRole("button", { name: "Add", exact: true }).click();
 		await expect(wrong("Name")).toHaveAttribute("aria-invalid", "true");
-		await expect(wrong("Name")).toHaveAccessibleDescription(/there is a server.*fault/);
+		await expect(wrong("Name")).toHaveAccessibleDescription(/There is a server.*fault/);
 		await page.getByRole("tab", { name: "Paste JSON" }).click();
 		await page.getByLabel("JSON as any client writes it").fill('{"mcpServers":{}}');
 		await expect(page.getByText("There is no server in this text.")).toBeVisible();

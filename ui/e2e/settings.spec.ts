@@ -186,10 +186,17 @@ test("embeddings are set, kept and taken away", async ({ genkan, signedIn: page 
 	await page.getByLabel("Address").fill("http://127.0.0.1:9");
 	await page.getByLabel("Name of the model").fill("nomic-embed-text");
 	await page.getByLabel("API key").fill("the-key");
+	await page.getByRole("button", { name: "Test", exact: true }).click();
+	await expect(page.getByRole("alert")).toContainText("cannot be reached");
+	expect(await stored()).toBeUndefined();
 	await page.getByRole("button", { name: "Save", exact: true }).click();
 	await expect(saved).toBeVisible();
+	await expect(page.getByRole("alert")).toContainText("cannot be reached"); // saved, and said nevertheless
+	await genkan.rest("POST", "/v1/tools/search", { query: "read a file" });
 	await page.reload();
 	await expect(model).toHaveValue("ollama");
+	await expect(page.getByRole("alert")).toContainText("Last tried");
+	await accessible(page);
 	await expect(page.getByLabel("Name of the model")).toHaveValue("nomic-embed-text");
 	const wanted = { kind: "ollama", url: "http://127.0.0.1:9", model: "nomic-embed-text" };
 	expect(await stored()).toMatchObject(wanted);

@@ -15,7 +15,7 @@ type DoctorReport struct {
 
 // DoctorFinding is one thing that the doctor found.
 type DoctorFinding struct {
-	Subject  string         `json:"subject" doc:"What it is about: program, data, knowledge, config, port, server/NAME or client/NAME."`
+	Subject  string         `json:"subject" doc:"What it is about: program, data, knowledge, config, port, embeddings, server/NAME or client/NAME."`
 	Severity string         `json:"severity" doc:"ok, note, warning or problem."`
 	Title    string         `json:"title" doc:"What is so."`
 	Detail   string         `json:"detail,omitempty" doc:"What that means, and the words of others that belong to it, such as the last lines of a server."`

@@ -43,7 +43,7 @@ func CodeOf(name string, status int) gateway.Code {
 		}
 	}
 	switch status {
-	case http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge:
+	case http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
 		return gateway.CodeInvalid
 	case http.StatusUnauthorized:
 		return gateway.CodeUnauthenticated

@@ -1,12 +1,30 @@
 package client
 
-import "encoding/json"
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+)
 
 // Settings are the settings of the configuration file.
 type Settings struct {
 	File     string         `json:"file" doc:"The configuration file."`
 	Fixed    string         `json:"fixed,omitempty" doc:"Why they can only be changed in the file, if so."`
 	Settings map[string]any `json:"settings" doc:"By their keys in the file, as it has them: lang, rateLimit, budget, record, learn, n8n (a list of instances) and embeddings. Literal secrets are ***. A key that is not there has its default."`
+
+	Embeddings *EmbeddingsProblem `json:"embeddings,omitempty" doc:"Why the model of embeddings gives no vectors now; missing if it does, if it was not asked yet, and without a model."`
+}
+
+// EmbeddingsProblem is why a model gives no vectors.
+type EmbeddingsProblem struct {
+	Problem string     `json:"problem" doc:"What is wrong, and what to do."`
+	At      *time.Time `json:"at,omitempty" doc:"When it was asked last; missing if it cannot be asked."`
+}
+
+// Settings returns the settings of the configuration file.
+func (c *Client) Settings(ctx context.Context) (out Settings, _ error) {
+	return out, c.do(ctx, http.MethodGet, "/v1/settings", nil, &out)
 }
 
 // SettingsPatch are settings by their keys in the configuration file. null removes one.
@@ -32,4 +50,20 @@ type N8NTest struct {
 	OK      bool   `json:"ok"`
 	Problem string `json:"problem,omitempty" doc:"What is wrong, and what to do."`
 	Advice  string `json:"advice,omitempty" doc:"Something that may be useful, such as the MCP server of that n8n."`
+}
+
+// EmbeddingsModel is a model that compares texts as the configuration file names it.
+type EmbeddingsModel struct {
+	URL        string  `json:"url" doc:"The address of the API."`
+	Model      string  `json:"model" doc:"The name of the model there."`
+	Kind       string  `json:"kind,omitempty" doc:"openai or ollama; openai if it is missing."`
+	APIKey     string  `json:"apiKey,omitempty" doc:"A key, a reference such as ${secret:EMBEDDINGS_API_KEY}, or *** for the configured key."`
+	Dimensions int     `json:"dimensions,omitempty" doc:"How many are asked for."`
+	Weight     float64 `json:"weight,omitempty" doc:"Of no meaning for a test."`
+}
+
+// EmbeddingsTest tells whether a model gives vectors.
+type EmbeddingsTest struct {
+	OK      bool   `json:"ok"`
+	Problem string `json:"problem,omitempty" doc:"What is wrong, and what to do."`
 }

@@ -53,6 +53,7 @@ const subjects: Record<string, string> = {
 	knowledge: /* t */ "about the knowledge base",
 	config: /* t */ "about the configuration",
 	port: /* t */ "about the port",
+	embeddings: /* t */ "about the embeddings",
 	server: /* t */ "server",
 	client: /* t */ "client",
 };

@@ -1,6 +1,6 @@
 export default {
 	Dismiss: "通知を閉じる",
-	"line {line}, column {column}": "{line} 行目 {column} 文字目",
+	"line {line}, column {column}": "{line} 行 {column} 列",
 	"it ends too early": "途中で終わっています",
 	"“{token}” may not stand there": "「{token}」の位置に誤りがあります",
 	"it is written wrongly": "書式に誤りがあります",
@@ -83,6 +83,7 @@ export default {
 	"about the knowledge base": "ナレッジベース",
 	"about the configuration": "設定",
 	"about the port": "ポート",
+	"about the embeddings": "エンベディング",
 	"status: Open": "未着手",
 	"status: Specification": "仕様検討",
 	"status: Waiting": "待機",

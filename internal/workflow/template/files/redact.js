@@ -1,20 +1,27 @@
 // Replaces secrets and personal data in the texts of an answer by [redacted:KIND].
 // Searches are global and have the flag u: then they take linear time.
 
+// Rules search a text in which full-width signs and half-width katakana have their usual forms.
+// Each sign becomes one sign, so a place is the same in both texts, and what stays keeps its
+// bytes. A text of ASCII is its own NFKC, which the engine knows without reading it. The
+// ideographic space stays, because a rule tells it from a space.
+const usual = (text) => (text.normalize("NFKC") === text ? text : text.replace(/[！-～]+|[｡-ﾟ]/gu, (wide) => wide.normalize("NFKC")));
+// A name in katakana, whose voice marks may be signs of their own: they are in half-width ones.
+const kana = (name) => name.replace(/[ァ-ヶ]/gu, (sign) => (sign.normalize("NFD") === sign ? sign : `(?:${sign}|${sign.normalize("NFD")})`));
+
 // A rule is applied to texts that have one of its hints; null stands for a digit. What its
 // test refuses stays.
 const rules = [];
 const rule = (kind, hints, find, test) => params.kinds.includes(kind) && rules.push({ kind, hints, find, test });
 
-// Whether the sign at a place of a text is a letter or digit of ASCII, or also _, - or a
-// wide digit.
+// Whether the sign at a place of a text is a letter or digit of ASCII, or also _ or -.
 const isLetter = (text, at) => {
   const c = text.charCodeAt(at) || 0;
   return (c >= 48 && c <= 57) || (c >= 65 && c <= 90) || (c >= 97 && c <= 122);
 };
 const isPart = (text, at) => {
   const c = text.charCodeAt(at) || 0;
-  return isLetter(text, at) || c === 45 || c === 95 || (c >= 0xff10 && c <= 0xff19);
+  return isLetter(text, at) || c === 45 || c === 95;
 };
 
 // Keys and tokens that show by their form what they are. A short one must not be the end of
@@ -59,28 +66,41 @@ rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with 
 // Otherwise its signs are listed: with the flag i, a range of others has k and s in it, because
 // the Kelvin sign and the long s are the same letters. What has neither quotes nor a digit nor a
 // sign between letters (correct-horse) is rather a word, or code.
-const names = "(?:password|passwd|passphrase|secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)";
-const secretName = new RegExp(names + "$", "iu");
+const japanese = kana("(?:パスワード|パスコード|パスフレーズ|暗証番号|認証(?:コード|番号)|確認コード|秘密鍵|APIキー|アクセスキー|シークレットキー)");
+const names = `(?:password|passwd|passphrase|secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|${japanese})`;
+const secretName = new RegExp(`(?:${names}|合い?言葉)$`, "iu");
 const quoted = (open, close, escaped) => {
   const word = `(?:${escaped}[^${open}${close}\\s\\0])+`, space = "[ \\t\\u00a0\\u3000]";
   return `${open}${space}*${word}(?:${space}+${word}){0,31}${space}*${close}`;
 };
-const values = `(?:${quoted('"', '"', '\\\\"|')}|${quoted("'", "'", "\\\\'|")}|${quoted("「", "」", "")}|${quoted("“", "”", "")}|["'「“]?[ぁ-んァ-ヶ一-龠ー]{0,10}[!#$%&*+./0-9:=?@A-Z\\\\^_\`a-z|~-]{4,})`;
-rule("keys", [], new RegExp(`(${names}["']?\\s*[=:：は]\\s*)${values}`, "giu"), (found, _, name) => {
+const bare = "[!#$%&*+./0-9:=?@A-Z\\\\^_`a-z|~-]{4,}";
+const values = `(?:${quoted('"', '"', '\\\\"|')}|${quoted("'", "'", "\\\\'|")}|${quoted("「", "」", "")}|${quoted("“", "”", "")}|["'「“]?[ぁ-んァ-ヶ一-龠ー]{0,10}${bare})`;
+rule("keys", [], new RegExp(`(${names}(?:["'」』】]?\\s*[=:は]|】)\\s*)${values}`, "giu"), (found, text, at, name) => {
   const value = found.slice(name.length);
   return /["'」”]$/u.test(value) ? value.length >= 6 : /[0-9]|[A-Za-z][!#$%&*+@^~-][A-Za-z]/u.test(value);
 });
+// An ideographic space may be all that is behind a name, and パス may be a path: then less is a value.
+const isMixed = (value) => value.length >= 6 && /[0-9]/u.test(value) && /[A-Za-z]/u.test(value) && !/[/\\.:]/u.test(value);
+rule("keys", ["\u3000"], new RegExp(`(${japanese}\\u3000+)${bare}`, "giu"), (found, text, at, name) => {
+  const value = found.slice(name.length);
+  return isMixed(value) || (/^[0-9]{4,8}$/u.test(value) && !/[年月日時分円文桁件回]/u.test(text[at + found.length] ?? ""));
+});
+rule("keys", ["パス", "ハ\u309aス", "PW", "pw", "Pw"], new RegExp(`(${kana("(?:パス|pwd?)")}\\s*[=:]\\s*)${bare}`, "giu"), (found, text, at, name) => {
+  return isMixed(found.slice(name.length)) && !/[A-Za-zァ-ヶー対\u3099\u309a]/u.test(text[at - 1] ?? "");
+});
+rule("keys", ["言葉"], /(合い?言葉["'」』】]?[ \t\u3000]*[=:は][ \t\u3000]*)[「“"][^「」“”"\n\0]{1,60}[」”"]/gu);
+rule("keys", ["言葉"], /(合い?言葉["'」』】]?[ \t\u3000]*[=:][ \t\u3000]*)[^\s、。,「」“”"\0]{2,40}/gu);
 
 // A sign @ may be written as in a URL or in HTML. A part of a domain that begins with a letter
 // of Japanese may go on with others: in example.jpまで, the address ends before まで.
-const atSign = "(?:[@＠]|%40|&#64;|&#[xX]40;|&commat;)";
+const atSign = "(?:@|%40|&#64;|&#[xX]40;|&commat;)";
 const domainPart = "(?:[A-Za-z0-9À-ɏ-]+|[ぁ-んァ-ヶー一-龠々가-힣а-яё][ぁ-んァ-ヶー一-龠々가-힣а-яёA-Za-z0-9-]*)";
-rule("mail", ["@", "＠", "%40", "&#64;", "&#x40;", "&#X40;", "&commat;"], new RegExp(`[A-Za-z0-9._%+-]+${atSign}(?:${domainPart}\\.)+[A-Za-z]{2,}`, "gu"), (found) => !found.startsWith("git@"));
+rule("mail", ["@", "%40", "&#64;", "&#x40;", "&#X40;", "&commat;"], new RegExp(`[A-Za-z0-9._%+-]+${atSign}(?:${domainPart}\\.)+[A-Za-z]{2,}`, "gu"), (found) => !found.startsWith("git@"));
 
-// Digits and hyphens have wide forms in Japanese texts.
-const D = "[0-9０-９]", H = "[-‐‑–—―−ー－]", S = "[- ‐‑–—―−ー－]";
+// Hyphens have many forms in Japanese texts.
+const D = "[0-9]", H = "[-‐‑–—―−ー]", S = "[- \\u3000‐‑–—―−ー]";
 const number = (kind, source, test) => rule(kind, null, new RegExp(source, "gu"), test);
-const digits = (text) => text.replace(/[０-９]/gu, (c) => String.fromCharCode(c.charCodeAt(0) - 0xfee0)).replace(/[^0-9]/gu, "");
+const digits = (text) => text.replace(/[^0-9]/gu, "");
 // A number stands alone if it is no part of a longer number, a word or an id.
 const alone = (found, text, at) => {
   const end = at + found.length;
@@ -105,11 +125,12 @@ number("card", `${D}{4}(?:${S}${D}{4}){3}(?:${S}${D}{3})?|${D}{4}${S}${D}{6}${S}
 // My Number has twelve digits, of which the last is a check digit. Other numbers are like
 // that, too, so it must be written in groups, or be named before. The other form is that
 // of US social security numbers.
+const isNamed = new RegExp(kana("(?:マイナンバー|個人番号|my[ _-]?number).{0,12}$"), "isu");
 const isPersonal = (found, text, at) => {
   if (!alone(found, text, at)) return false;
   const n = digits(found);
   if (n.length === 9) return !/^(?:000|666|9)/u.test(n);
-  if (found.length === 12 && !/(?:マイナンバー|個人番号|my[ _-]?number).{0,12}$/isu.test(text.slice(Math.max(0, at - 24), at))) return false;
+  if (found.length === 12 && !isNamed.test(text.slice(Math.max(0, at - 24), at))) return false;
   let sum = 0;
   for (let i = 1; i <= 11; i++) sum += Number(n[11 - i]) * (i <= 6 ? i + 1 : i - 5);
   return Number(n[11]) === (sum % 11 <= 1 ? 0 : 11 - (sum % 11));
@@ -119,44 +140,67 @@ number("id", `${D}{4}${S}?${D}{4}${S}?${D}{4}|[0-9]{3}-[0-9]{2}-[0-9]{4}`, isPer
 const isPhone = (found, text, at) => {
   if (!alone(found, text, at)) return false;
   const n = digits(found).length;
-  return /^[+＋]/u.test(found) ? n >= 9 && n <= 15 : n === 10 || n === 11;
+  return found[0] === "+" ? n >= 9 && n <= 15 : n === 10 || n === 11;
 };
 const phones = [
-  `[+＋]${D}{1,3}${S}?[(（]?${D}{1,4}[)）]?(?:[.]?${S}?${D}{2,4}){2,4}`, // +81 90-1234-5678
-  `[(（]?[0０]${D}{1,4}(?:[)）] ?|${S})${D}{1,4}${S}${D}{3,4}`, // 03-1234-5678, (03) 1234-5678
-  `[0０][5-9５-９][0０]${D}{8}`, // 09012345678
+  `[+]${D}{1,3}${S}?[(]?${D}{1,4}[)]?(?:[.]?${S}?${D}{2,4}){2,4}`, // +81 90-1234-5678
+  `[(]?0${D}{1,4}(?:[)][ \\u3000]?|${S})${D}{1,4}${S}${D}{3,4}`, // 03-1234-5678, (03) 1234-5678
+  `0[5-9]0${D}{8}`, // 09012345678
   "(?:1[ .-])?[(]?[2-9][0-9]{2}(?:[)] ?|[ .-])[0-9]{3}[ .-][0-9]{4}", // (415) 555-2671
 ];
 number("phone", phones.join("|"), isPhone);
 
-// Addresses: from the prefecture to the number of the house. A town alone stays.
-number("address", `〒 ?${D}{3}${H}?${D}{4}|(?:東京都|北海道|京都府|大阪府|[一-龠]{2,3}県)[^\\s、。,"\\0]{1,12}?[市区町村][^\\s、。,"\\0]{0,20}?${D}+(?:(?:丁目|番地|番|号|の|${H})${D}*)*`);
+// Addresses: from the prefecture, or else from the city or ward, to the number of the house. A
+// town alone stays. Without a prefecture, the number must have parts, or there are both a city
+// and a ward: a city that has many of something, or won 3-1, is no address.
+number("address", `〒[ \\u3000]?${D}{3}${H}?${D}{4}|(?:東京都|北海道|京都府|大阪府|[一-龠]{2,3}県)[^\\s、。,"\\0]{1,12}?[市区町村][^\\s、。,"\\0]{0,20}?${D}+(?:(?:丁目|番地|番|号|の|${H})${D}*)*`);
+const place = "(?:[一-龠々ヶケ]{1,5}|さいたま|つくば|いわき|ひたちなか|うるま)", town = "[一-龠々ヶケァ-ヴー]{1,12}";
+const parts = `${D}{1,3}(?:丁目${D}{1,4}|番地|番${D}{1,3}号|(?:${H}${D}{1,4}){2})(?:(?:番地?|号|の|${H})${D}*)*`;
+number("address", `${place}[市区][一-龠々ヶケァ-ヴーぁ-ん]{1,14}${parts}`, (found, text, at) => !isLetter(text, at + found.length));
+number("address", `${place}市[一-龠々]{1,4}区${town}${D}{1,4}(?:${H}${D}{1,4}|番)?`, (found, text, at) => /^(?:$|[\s、。,()「」<>"';:!?/|]|[のにでへをがとはだもや])/u.test(text.slice(at + found.length, at + found.length + 1)));
 number("address", "[0-9]{1,5} (?:[A-Z][A-Za-z.]* ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct)[.]?(?:,? [A-Z][A-Za-z ]{1,30},? [A-Z]{2} [0-9]{5}(?:-[0-9]{4})?)?", alone);
 
 for (const source of params.also) rules.push({ kind: "custom", hints: [], find: new RegExp(source, "gu") });
 
+const spliced = (text, cuts) => {
+  let end = 0, made = "";
+  for (const { from, to, by } of cuts) {
+    made += text.slice(end, from) + by;
+    end = to;
+  }
+  return made + text.slice(end);
+};
 const plain = (text) => {
-  const numbers = /[0-9０-９]/u.test(text);
+  let searched = usual(text);
+  const numbers = /[0-9]/u.test(searched);
   for (const { kind, hints, find, test } of rules) {
-    if (hints === null ? !numbers : hints.length > 0 && !hints.some((hint) => text.includes(hint))) continue;
-    // If the expression of a rule for keys has a group, that stays: it is the name. So do
-    // quotes around the value.
-    text = text.replace(find, (found, first) => {
-      if (found === "" || (test && !test(found, text, first))) return found;
-      if (kind !== "keys" || typeof first !== "string") return "[redacted:" + kind + "]";
-      const [before] = /^["'「“]?/u.exec(found.slice(first.length)), [behind] = /["'」”]?$/u.exec(found);
-      return first + before + "[redacted:keys]" + behind;
+    if (hints === null ? !numbers : hints.length > 0 && !hints.some((hint) => searched.includes(hint))) continue;
+    const cuts = [];
+    const here = kind === "custom" ? text : searched;
+    here.replace(find, (found, ...more) => {
+      const at = more.find((value) => typeof value === "number");
+      const first = kind === "keys" && typeof more[0] === "string" ? more[0] : "";
+      if (found === "" || (test && !test(found, here, at, first))) return "";
+      // If the expression of a rule for keys has a group, that stays: it is the name. So do
+      // quotes around the value.
+      const [before, behind] = first === "" ? ["", ""] : [/^["'「“]?/u.exec(found.slice(first.length))[0], /["'」”]?$/u.exec(found)[0]];
+      cuts.push({ from: at + first.length + before.length, to: at + found.length - behind.length, by: `[redacted:${kind}]` });
+      return "";
     });
+    if (cuts.length === 0) continue;
+    const same = searched === text;
+    text = spliced(text, cuts);
+    searched = same ? text : spliced(searched, cuts);
   }
   return text;
 };
 
-// What the name of a member tells: that its value is secret, or what a number is.
-const known = new Map();
+// What the name of a member tells: that its value is secret, or what a number or short value is.
+const known = new Map(), labels = new RegExp(kana("card|phone|tel|mobile|my[ _-]?number|カード|電話|携帯|マイナンバー|個人番号|^(?:pwd?|パス)$"), "iu");
 const about = (name) => {
   if (!known.has(name)) {
-    const isNumber = /card|phone|tel|mobile|my[ _-]?number|カード|電話|携帯|マイナンバー|個人番号/iu.test(name);
-    known.set(name, { secret: params.kinds.includes("keys") && secretName.test(name), label: isNumber ? name + ": " : "" });
+    const as = usual(name);
+    known.set(name, { secret: params.kinds.includes("keys") && secretName.test(as), label: labels.test(as) ? name + ": " : "" });
   }
   return known.get(name);
 };

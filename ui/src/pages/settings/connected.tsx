@@ -1,7 +1,7 @@
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { query, type S } from "@/api/client";
-import { t, tn } from "@/lang";
+import { ended, minute, t, tn } from "@/lang";
 import { Button, Card, Confirm, Dot, Field, Input, LinkButton, Loaded, Problem, Select } from "@/ui";
 import { fieldErrors, useShowWrong } from "@/ui/schemaform";
 import { useDraft } from "@/ui/unsaved";
@@ -251,8 +251,11 @@ const kinds: Record<string, string> = {
 	openai: /* t */ "an endpoint of OpenAI's API",
 };
 
+const embeddingFields = ["url", "model", "apiKey"].map((key) => `embeddings.${key}`);
+
 function Embeddings() {
 	const settings = useSettings("/v1/secrets", "/v1/doctor");
+	const test = query.useMutation("post", "/v1/embeddings/test");
 	const set_ = objectOf(settings.all.embeddings) as { url?: string; model?: string; kind?: string; apiKey?: string };
 	const { values, dirty, set, discard, saved } = useDraft(
 		{
@@ -261,28 +264,33 @@ function Embeddings() {
 			model: set_.model ?? "",
 			key: "",
 		},
-		settings.reset,
+		() => {
+			test.reset();
+			settings.reset();
+		},
 	);
 	const off = !settings.changeable;
-	const save = () => {
-		const { apiKey, ...rest } = set_;
-		const key = values.key.trim() || apiKey;
-		settings.save(
-			{
-				embeddings:
-					values.kind === ""
-						? null
-						: {
-								...rest,
-								url: values.url.trim(),
-								model: values.model.trim(),
-								kind: values.kind,
-								...(key && { apiKey: key }),
-							},
-			},
-			saved,
-		);
+	const { apiKey, ...rest } = set_;
+	const key = values.key.trim() || apiKey;
+	const model = {
+		...rest,
+		url: values.url.trim(),
+		model: values.model.trim(),
+		kind: values.kind,
+		...(key && { apiKey: key }),
 	};
+	const ready = model.kind !== "" && model.url !== "" && model.model !== "";
+	const save = () => {
+		test.reset();
+		settings.save({ embeddings: model.kind === "" ? null : model }, () => {
+			saved();
+			// A wrong address is saved, too: the model may not run now.
+			if (ready) test.mutate({ body: model });
+		});
+	};
+	const failing = values.kind !== "" && !dirty && !test.data && !test.isPending && settings.query.data?.embeddings;
+	const error = test.error ?? settings.error;
+	const wrong = fieldErrors(error);
 	return (
 		<Section
 			title={t("Embeddings")}
@@ -290,13 +298,7 @@ function Embeddings() {
 				"With a model, searches also find tools by meaning. Names and descriptions of tools, and queries, are sent to it.",
 			)}
 		>
-			<SettingForm
-				settings={settings}
-				fields={["url", "model", "apiKey"].map((key) => `embeddings.${key}`)}
-				dirty={dirty}
-				onSave={save}
-				onDiscard={discard}
-			>
+			<SettingForm settings={settings} fields={embeddingFields} dirty={dirty} onSave={save} onDiscard={discard}>
 				<Setting label={t("Model")}>
 					<Select
 						aria-label={t("Model")}
@@ -320,7 +322,7 @@ function Embeddings() {
 					<>
 						<Setting label={t("Address")}>
 							<Value
-								wrong={settings.wrong["embeddings.url"]}
+								wrong={wrong["embeddings.url"]}
 								aria-label={t("Address")}
 								disabled={off}
 								placeholder={values.kind === "ollama" ? "http://127.0.0.1:11434" : "https://api.example.com/v1"}
@@ -330,7 +332,7 @@ function Embeddings() {
 						</Setting>
 						<Setting label={t("Name of the model")}>
 							<Value
-								wrong={settings.wrong["embeddings.model"]}
+								wrong={wrong["embeddings.model"]}
 								aria-label={t("Name of the model")}
 								disabled={off}
 								placeholder={values.kind === "ollama" ? "nomic-embed-text" : "text-embedding-3-small"}
@@ -341,7 +343,7 @@ function Embeddings() {
 						</Setting>
 						<Setting label={t("API key")}>
 							<Value
-								wrong={settings.wrong["embeddings.apiKey"]}
+								wrong={wrong["embeddings.apiKey"]}
 								aria-label={t("API key")}
 								type="password"
 								autoComplete="new-password"
@@ -352,9 +354,40 @@ function Embeddings() {
 								onEnter={save}
 							/>
 						</Setting>
+						<Setting label="">
+							<Button
+								disabled={!ready || settings.busy}
+								busy={test.isPending}
+								onClick={() => {
+									settings.reset();
+									test.mutate({ body: model });
+								}}
+							>
+								{t("Test")}
+							</Button>
+							{test.data?.ok && (
+								<span role="status" className="text-ok">
+									{t("The model answers.")}
+								</span>
+							)}
+						</Setting>
 					</>
 				)}
 			</SettingForm>
+			{test.data?.problem && <Problem error={test.data.problem} />}
+			<Elsewhere error={test.error} fields={embeddingFields} />
+			{failing && (
+				<Problem
+					error={
+						failing.at
+							? t("Last tried {time}: {why}", {
+									why: ended(failing.problem),
+									time: minute(failing.at),
+								})
+							: failing.problem
+					}
+				/>
+			)}
 		</Section>
 	);
 }

@@ -153,6 +153,8 @@ export default {
 	"Made in n8n: Settings > n8n API.": "n8n の Settings > n8n API で作成します。",
 	"kept; fill in to replace it": "保存済み。入力すると置き換えます",
 	"n8n answers and accepts the key.": "n8n が応答し、キーも有効です。",
+	"The model answers.": "モデルが応答しました。",
+	"Last tried {time}: {why}": "最後の試行 {time}：{why}",
 	Test: "接続テスト",
 	"With a model, searches also find tools by meaning. Names and descriptions of tools, and queries, are sent to it.":
 		"モデルを指定すると、意味の近さでもツールを検索します。ツールの名前と説明、検索語がモデルに送られます。",

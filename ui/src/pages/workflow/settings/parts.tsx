@@ -222,7 +222,12 @@ export function Wrong({ problems }: { problems: Problem[] }) {
 					<AlertTriangle aria-hidden className="mt-0.5 size-3 shrink-0" />
 					<span>
 						{reasonOf(p)}
-						{p.line ? t("{title} ({name})", { title: "", name: [p.line, p.column].filter(Boolean).join(":") }) : ""}
+						{p.line
+							? t("{title} ({name})", {
+									title: "",
+									name: t("line {line}, column {column}", { line: p.line, column: p.column ?? 1 }),
+								})
+							: ""}
 					</span>
 				</li>
 			))}

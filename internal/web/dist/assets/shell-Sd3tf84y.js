@@ -1,1 +1,0 @@
-var e=e=>`'${e.replaceAll(`'`,`'\\''`)}'`,t=t=>t.map(t=>/^[\w@%+=:,./~-]+$/.test(t)?t:e(t)).join(` `);export{e as n,t};
