@@ -31,7 +31,10 @@ test("a module is written, used, changed, and deleted when nothing uses it", asy
 	);
 	await page.getByRole("link", { name: "New hook module" }).click();
 
-	// What is wrong stands at its field, the script's at its line.
+	// What is wrong stands at its field, the script's at its line if it has one.
+	await page.getByLabel("Name").fill("shout");
+	await save(page).click();
+	await expect(page.getByRole("alert")).toContainText("This is needed.");
 	await page.getByLabel("Name").fill("not so");
 	await script(page).click();
 	await page.keyboard.insertText("const text = ctx.request.params.arguments.text;\nlet x = = 1;");

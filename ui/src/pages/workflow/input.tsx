@@ -186,11 +186,10 @@ function roots(
 	scripted: boolean,
 ): Record<string, unknown> {
 	const params = state.request.params as { name?: string; arguments?: unknown } | undefined;
-	const prefix = `${sample.server}__`;
 	const metadata = {
 		clientId: sample.client,
 		...(sample.server && { serverName: sample.server }),
-		...(sample.server && sample.tool?.startsWith(prefix) && { toolName: sample.tool.slice(prefix.length) }),
+		...(sample.ownName && { toolName: sample.ownName }),
 		...where,
 		requestId: sample.id,
 	};
