@@ -235,3 +235,44 @@ test("a text or a schema that takes for ever to read keeps no page from working"
 		else await expect(page.getByText(content.slice(0, 60).trim())).toBeVisible();
 	}
 });
+
+test("an answer of very many parts does not stop the page, and one worker reads them", async ({
+	genkan,
+	signedIn: page,
+}) => {
+	const started = page.evaluate.bind(page, () => (window as unknown as { started: number }).started);
+	await page.addInitScript(() => {
+		const counted = window as unknown as { started: number };
+		counted.started = 0;
+		const Real = Worker;
+		window.Worker = class extends Real {
+			constructor(...args: ConstructorParameters<typeof Worker>) {
+				super(...args);
+				counted.started++;
+			}
+		};
+	});
+	const answer = async (part: (i: number) => string, count: number) => {
+		const content = Array.from({ length: count }, (_, i) => ({ type: "text", text: part(i) }));
+		await page.unroute(/\/v1\/tools\/call$/);
+		await page.route(/\/v1\/tools\/call$/, (route) =>
+			route.fulfill({ json: { success: true, executionTime: 1, result: { content } } }),
+		);
+		await go(page, genkan, `tools/${tool}`);
+		await page.getByRole("button", { name: "Run" }).click();
+	};
+	const { tools } = await genkan.rest<{ tools: { name: string }[] }>("GET", "/v1/tools?server=evil");
+	const tool = tools[1]!.name;
+	await answer((i) => `# Part ${i}\n\n**bold** ${"A line of a text. ".repeat(300)}`, 300);
+	await expect(page.getByRole("heading", { name: /^Part/ })).toHaveCount(20);
+	expect(await started()).toBe(1);
+	await page.getByRole("button", { name: "Show as Markdown" }).first().click();
+	await expect(page.getByRole("heading", { name: "Part 20" })).toBeVisible();
+	expect(await started()).toBe(1);
+	// Those that take too long stay as they are written, and the page works meanwhile.
+	await answer((i) => `# Part ${i}\n\n**b** ${"a-_".repeat(i % 2 ? 1300 : 20_000)}`, 100);
+	await expect(page.getByText("# Part 99")).toBeVisible();
+	await page.keyboard.press("Control+k");
+	await expect(page.getByRole("dialog")).toBeVisible({ timeout: 2000 });
+	expect(await started()).toBeLessThan(12); // one more for each that it gave up
+});

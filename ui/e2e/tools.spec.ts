@@ -1,3 +1,4 @@
+import type { Page } from "@playwright/test";
 import { accessible, expect, go, telling, test } from "./genkan";
 
 test.use({ shared: true });
@@ -421,6 +422,116 @@ test.describe("a tool with a deep schema and rich answers", () => {
 		await raw('"text"');
 		await run("broken");
 		await expect(page.getByText("The kettle is empty.")).toBeVisible();
+	});
+});
+
+test.describe("a tool of a Python server", () => {
+	const refs = { Color: { title: "Color", enum: ["red", "blue"] } };
+	const tool = (name: string, inputSchema: object) => ({ name, inputSchema });
+	test.use({
+		config: JSON.stringify({
+			mcpServers: {
+				py: telling({
+					tools: [
+						tool("paint", {
+							type: "object",
+							properties: {
+								id: { type: "integer" },
+								any: {},
+								note: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+								color: { allOf: [{ $ref: "#/definitions/Color" }] },
+							},
+							definitions: refs,
+						}),
+						tool("either", {
+							type: "object",
+							anyOf: [
+								{ title: "By name", type: "object", required: ["name"], properties: { name: { type: "string" } } },
+								{ title: "By number", type: "object", required: ["n"], properties: { n: { type: "integer" } } },
+							],
+						}),
+						tool("say", {
+							type: "object",
+							properties: {
+								parts: {
+									type: "array",
+									items: {
+										anyOf: [
+											{ title: "Word", type: "string" },
+											{ title: "Thing", type: "object", properties: { a: { type: "string" } } },
+										],
+									},
+								},
+							},
+						}),
+					],
+				}),
+			},
+		}),
+		shared: true,
+	});
+
+	/** run runs the tool, and returns the body that was sent. */
+	const run = async (page: Page) => {
+		const sent = page.waitForRequest(/\/v1\/tools\/call$/);
+		await page.getByRole("button", { name: "Run" }).click();
+		return (await sent).postData()!;
+	};
+
+	test("numbers are sent and shown with all their digits", async ({ signedIn: page, genkan }) => {
+		const big = '{"n":12345678901234567890}';
+		const result = `{"content":[{"type":"text","text":${JSON.stringify(big)}}],"structuredContent":${big}}`;
+		await page.route(/\/v1\/tools\/call$/, (route) =>
+			route.fulfill({ contentType: "application/json", body: `{"success":true,"executionTime":1,"result":${result}}` }),
+		);
+		await go(page, genkan, "tools/py__paint");
+		await page.getByRole("tab", { name: "JSON" }).click();
+		const field = page.getByRole("textbox", { name: "Arguments" });
+		await field.fill('{"id": 9007199254740993, "any": 12345678901234567890}');
+		expect(await run(page)).toContain('{"id":9007199254740993,"any":12345678901234567890}');
+		// The copy of what is structured is drawn once.
+		const answer = page.locator("[aria-live=polite]").first();
+		await expect(answer).toHaveText(/^\{\s*"n": 12345678901234567890\s*\}$/);
+		await page.reload();
+		await expect(page.getByLabel(/^any/)).toHaveValue("12345678901234567890");
+		const id = page.getByLabel(/^id/);
+		await expect(id).toHaveValue("9007199254740993");
+		await id.fill("９００７１９９２５４７４０９９５");
+		await expect(id).toHaveValue("９００７１９９２５４７４０９９５");
+		await id.blur();
+		await expect(id).toHaveValue("9007199254740995");
+		expect(await run(page)).toContain('"id":9007199254740995');
+	});
+
+	test("what may be null is empty and not sent, and a choice of allOf is one", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "tools/py__paint");
+		await expect(page.getByLabel(/^note/)).toHaveValue("");
+		await page.getByLabel(/^Color/).selectOption("blue");
+		expect(JSON.parse(await run(page)).parameters).toEqual({ color: "blue" });
+		await page.getByRole("tab", { name: "JSON" }).click();
+		await page.getByRole("textbox", { name: "Arguments" }).fill('{"note": null}');
+		await page.getByRole("tab", { name: "Form" }).click();
+		await expect(page.getByLabel(/^note/)).toHaveValue("");
+	});
+
+	test("arguments that have one of several forms are filled in", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "tools/py__either");
+		await page.getByLabel("Which form").selectOption("By number");
+		await page.getByLabel(/^n /).fill("7");
+		await accessible(page);
+		expect(JSON.parse(await run(page)).parameters).toEqual({ n: 7 });
+	});
+
+	test("an item keeps its form when one before it is removed", async ({ signedIn: page, genkan }) => {
+		await go(page, genkan, "tools/py__say");
+		await page.getByRole("tab", { name: "JSON" }).click();
+		await page.getByRole("textbox", { name: "Arguments" }).fill('{"parts": ["one", {"a": "two"}]}');
+		await page.getByRole("tab", { name: "Form" }).click();
+		await page.getByRole("button", { name: "Remove item 1" }).click();
+		const form = page.getByLabel("Which form");
+		await expect(form).toHaveCount(1);
+		await expect(form.locator("option:checked")).toHaveText("Thing");
+		await expect(page.getByLabel("a", { exact: true })).toHaveValue("two");
 	});
 });
 

@@ -16,3 +16,13 @@ function keep(_: string, value: unknown, { source }: { source?: string } = {}): 
 
 /** isExact tells whether a value is a number that parseExact kept. */
 export const isExact = (value: unknown): boolean => isRawJSON?.(value) ?? false;
+
+/** numberOf is the number that a text writes, kept exactly; the text if it writes none. */
+export function numberOf(text: string): unknown {
+	try {
+		const value = parseExact(text);
+		return typeof value === "number" || isExact(value) ? value : text;
+	} catch {
+		return text;
+	}
+}

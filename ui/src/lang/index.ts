@@ -67,7 +67,8 @@ function format<T extends Intl.DateTimeFormat | Intl.NumberFormat>(name: string,
 }
 
 /** readNumber reads a number that somebody types, also with a Japanese input method:
- * １２．５ is 12.5. Nothing is undefined, and what is no number yet stays a text. */
+ * １２．５ is 12.5. Nothing is undefined. What is no number yet stays a text, and so does a
+ * number with more digits than a script keeps. */
 export function readNumber(typed: string): number | string | undefined {
 	const text = typed
 		.normalize("NFKC")
@@ -75,7 +76,9 @@ export function readNumber(typed: string): number | string | undefined {
 		.replace(/^[−ー]/, "-")
 		.replace("。", ".");
 	if (text === "") return undefined;
-	return Number.isNaN(Number(text)) || text.endsWith(".") ? text : Number(text);
+	const read = Number(text);
+	const isCut = String(read) !== text && /(\d\.?){16}/.test(text);
+	return !Number.isFinite(read) || text.endsWith(".") || isCut ? text : read;
 }
 
 /** number writes 12345 as 12,345. */

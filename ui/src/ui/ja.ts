@@ -97,6 +97,7 @@ export default {
 	"status: Rejected": "却下",
 	": ": "：",
 	"{n} more rows": "残り {n} 行",
+	"Show as Markdown": "Markdown として表示",
 	"What it takes is too large for a form. Write the arguments as JSON.":
 		"引数が大きすぎてフォームにできません。JSON で入力してください。",
 } as Record<string, string>;

@@ -40,9 +40,10 @@ function Mark({ children }: { children: string }) {
 	);
 }
 
-/** marked is a text in which the places are marked where something was taken out; they
- * name the rule by which it was. */
-export function marked(text: string): ReactNode {
+/** marked is a text of others in which the places are marked where something was taken out;
+ * they name the rule by which it was. What is invisible in it is written out. */
+export function marked(raw: string): ReactNode {
+	const text = seen(raw);
 	if (!text.includes("[redacted:")) return text;
 	return text.split(redacted).map((part, i) =>
 		i % 2 === 1 ? (

@@ -3,7 +3,7 @@
 const signs = [
 	/^#{1,6} \S.*\n\s*\n|^#{2,6} \S/m, // a heading
 	/^ {0,3}(?:[-*]|\d+\.) \S/m, // a list
-	/\[[^[\]\n]+\]\([^)\s]+\)/, // a link
+	/\[[^[\]\n]+\]\([^()\s]+\)/, // a link; without ( in it, so that each place is read once
 	/\*\*[^*\s][^*\n]*\*\*/, // bold words
 ];
 const sure = /^```[\s\S]*^```|^\|?[ :]*-{3,}[ :]*\|[-| :]*$/m; // a fence, or the line below a table's head

@@ -22,6 +22,13 @@ const reading = (breaks: boolean) =>
 const joining = reading(false);
 const breaking = reading(true);
 
-/** htmlOf is a Markdown text as HTML, which is not safe yet. lines keeps its lines. It throws
- * where quotes and lists nest too deep. */
-export const htmlOf = (text: string, lines = false): string => (lines ? breaking : joining).parse(text) as string;
+/** htmlOf is a Markdown text as HTML, which is not safe yet. lines keeps its lines. It is null
+ * where quotes and lists nest too deep, and for a text that shows nothing, such as definitions
+ * of links. */
+export function htmlOf(text: string, lines = false): string | null {
+	try {
+		return ((lines ? breaking : joining).parse(text) as string) || null;
+	} catch {
+		return null;
+	}
+}

@@ -1,9 +1,10 @@
-import { Fragment, lazy, type ReactNode, Suspense, use, useMemo, useState } from "react";
+import { Fragment, lazy, memo, type ReactNode, Suspense, use, useMemo, useState } from "react";
 import { isExact, parseExact } from "../api/exact";
-import { bytes, number, t } from "../lang";
+import { bytes, t, tn } from "../lang";
 import { Button } from "./basics";
 import { Json, marked, Sought } from "./json";
 import { likeMarkdown } from "./likemarkdown";
+import { seen } from "./seen";
 
 const Markdown = lazy(() => import("./markdown"));
 
@@ -22,11 +23,14 @@ type Block = {
 	role?: string;
 };
 
+/** So many blocks of an answer are formatted as Markdown by themselves. */
+const mostFormatted = 20;
+
 /** Result shows what a tool, a prompt or a resource answered as people would like to see
  * it: text, Markdown, images, tables. Everything in it is text of others. worked overrides
  * isError: the outline of a large answer is marked as an error because it lacks the declared
  * output schema. */
-export default function Result({ result: value, worked }: { result: unknown; worked?: boolean }) {
+export default memo(function Result({ result: value, worked }: { result: unknown; worked?: boolean }) {
 	const result = (value ?? {}) as {
 		content?: Block[];
 		contents?: Block[];
@@ -36,9 +40,9 @@ export default function Result({ result: value, worked }: { result: unknown; wor
 		code?: number;
 		message?: string;
 	};
-	const blocks = [result.content, result.contents, result.messages].flatMap((list) =>
-		Array.isArray(list) ? list : [],
-	);
+	const blocks = [result.content, result.contents, result.messages]
+		.flatMap((list) => (Array.isArray(list) ? list : []))
+		.flatMap(partsOf);
 	const structured = result.structuredContent;
 	// Servers send what is structured a second time, as text.
 	const same = structured === undefined ? undefined : JSON.stringify(structured);
@@ -74,11 +78,18 @@ export default function Result({ result: value, worked }: { result: unknown; wor
 				// biome-ignore lint/suspicious/noArrayIndexKey: blocks stay in their order
 				<div key={i}>
 					{structured !== undefined && !wrapped && i === 0 && <Label>content</Label>}
-					<Part block={block} bad={result.isError && !worked} />
+					<Part block={block} bad={result.isError && !worked} plain={i >= mostFormatted} />
 				</div>
 			))}
 		</div>
 	);
+});
+
+/** partsOf are the blocks of a message, the first with its role; a block is its only part. */
+function partsOf(block: Block): Block[] {
+	if (!block?.content || typeof block.content !== "object") return [block];
+	const [first, ...others] = [block.content].flat();
+	return [{ ...first, role: block.role }, ...others];
 }
 
 /** Label is the name of a part of the answer in MCP. */
@@ -88,26 +99,28 @@ const Label = ({ children }: { children: string }) => (
 	</div>
 );
 
-function Part({ block, bad }: { block: Block; bad?: boolean }): ReactNode {
+/** word is a name or an address that others give, if it is a text. */
+const word = (value: unknown): ReactNode => typeof value === "string" && marked(value);
+
+function Part({ block, ...rest }: { block: Block; bad?: boolean; plain?: boolean }): ReactNode {
 	if (typeof block !== "object" || block === null) return <Json value={block} />;
-	if (block.content && typeof block.content === "object")
+	if (block.role) {
+		const { role, ...inner } = block;
 		return (
 			<div>
-				{block.role && <div className="px-4 pt-3 font-medium text-muted text-xs">{block.role}</div>}
-				{[block.content].flat().map((one, i) => (
-					// biome-ignore lint/suspicious/noArrayIndexKey: blocks stay in their order
-					<Part key={i} block={one} />
-				))}
+				<div className="px-4 pt-3 font-medium text-muted text-xs">{word(role)}</div>
+				<Part block={inner} {...rest} />
 			</div>
 		);
+	}
 	if (block.resource)
 		return (
 			<div>
-				<div className="px-4 pt-3 font-medium text-muted text-xs wrap-anywhere">{block.resource.uri}</div>
-				<Part block={block.resource} />
+				<div className="px-4 pt-3 font-medium text-muted text-xs wrap-anywhere">{word(block.resource.uri)}</div>
+				<Part block={block.resource} plain={rest.plain} />
 			</div>
 		);
-	if (typeof block.text === "string") return <Text text={block.text} bad={bad} kind={block.mimeType} uri={block.uri} />;
+	if (typeof block.text === "string") return <Text text={block.text} kind={block.mimeType} uri={block.uri} {...rest} />;
 	const data = block.data ?? block.blob;
 	if (typeof data === "string" && /^image\/[\w.+-]+$/.test(block.mimeType ?? ""))
 		return (
@@ -125,14 +138,15 @@ function Part({ block, bad }: { block: Block; bad?: boolean }): ReactNode {
 	if (typeof data === "string")
 		return (
 			<p className="px-4 py-3 text-muted">
-				{block.uri ?? block.type} · {block.mimeType ?? t("bytes")} · {bytes(Math.round((data.length * 3) / 4))}
+				{word(block.uri ?? block.type)} · {word(block.mimeType ?? t("bytes"))} ·{" "}
+				{bytes(Math.round((data.length * 3) / 4))}
 			</p>
 		);
 	if (block.type === "resource_link")
 		return (
 			<p className="px-4 py-3 break-words">
-				<b>{block.title ?? block.name}</b> <code className="wrap-anywhere text-muted">{block.uri}</code>
-				{block.description && <span className="block text-muted">{block.description}</span>}
+				<b>{word(block.title ?? block.name)}</b> <code className="wrap-anywhere text-muted">{word(block.uri)}</code>
+				{block.description && <span className="block text-muted">{word(block.description)}</span>}
 			</p>
 		);
 	return <Json value={block} />;
@@ -150,12 +164,30 @@ function parsed(text: string): unknown {
 
 const longest = 200_000;
 
-function Text({ text, bad, kind, uri }: { text: string; bad?: boolean; kind?: string; uri?: string }) {
+function Text({
+	text,
+	bad,
+	plain,
+	kind,
+	uri,
+}: {
+	text: string;
+	bad?: boolean;
+	/** It is formatted only if somebody asks for it. */
+	plain?: boolean;
+	kind?: string;
+	uri?: string;
+}) {
 	const value = useMemo(() => parsed(text), [text]);
 	const all = use(Sought) !== "";
-	if (value !== undefined) return <Value value={value} />;
+	const [asked, ask] = useState(false);
 	const cut = text.length > longest && !all ? `${text.slice(0, longest)}\n…` : text;
-	const plain = (
+	const isMarkdown = useMemo(
+		() => value === undefined && !bad && likeMarkdown(cut, kind, uri),
+		[value, bad, cut, kind, uri],
+	);
+	if (value !== undefined) return <Value value={value} />;
+	const written = (
 		<div
 			// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
 			tabIndex={0}
@@ -164,9 +196,18 @@ function Text({ text, bad, kind, uri }: { text: string; bad?: boolean; kind?: st
 			{marked(cut)}
 		</div>
 	);
-	if (bad || !likeMarkdown(cut, kind, uri)) return plain;
+	if (!isMarkdown) return written;
+	if (plain && !asked)
+		return (
+			<>
+				{written}
+				<Button look="quiet" size="small" className="mx-2 mb-2" onClick={() => ask(true)}>
+					{t("Show as Markdown")}
+				</Button>
+			</>
+		);
 	return (
-		<Suspense fallback={plain}>
+		<Suspense fallback={written}>
 			<div
 				// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
 				tabIndex={0}
@@ -246,7 +287,7 @@ function Table({ rows }: { rows: Record_[] }) {
 								scope="col"
 								className="h-8 border-line border-b px-4 text-left font-medium text-faint text-xs"
 							>
-								{name}
+								{seen(name)}
 							</th>
 						))}
 					</tr>
@@ -277,7 +318,7 @@ function Table({ rows }: { rows: Record_[] }) {
 			</table>
 			{rows.length > shown && (
 				<Button look="quiet" size="small" className="m-2" onClick={() => setShown(shown + 200)}>
-					{t("{n} more rows", { n: number(rows.length - shown) })}
+					{tn(rows.length - shown, "{n} more row", "{n} more rows")}
 				</Button>
 			)}
 		</div>
@@ -294,8 +335,8 @@ const has = (value: unknown, sought: string): boolean =>
 
 function cell(value: unknown): ReactNode {
 	if (value === undefined || value === null) return <span className="text-faint">–</span>;
-	if (typeof value === "string") return <span title={value}>{marked(value)}</span>;
-	const text = JSON.stringify(value);
+	if (typeof value === "string") return <span title={seen(value)}>{marked(value)}</span>;
+	const text = seen(JSON.stringify(value));
 	if (isNumber(value)) return text;
 	return (
 		<code title={text} className="text-xs">

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { blank, choicesOf, resolve, type Schema, suitsForm } from "./schema";
+import { blank, choicesOf, isGroup, resolve, type Schema, suitsForm } from "./schema";
 
 const read = (json: string) => JSON.parse(json) as Schema;
 
@@ -43,5 +43,37 @@ describe("a schema of a hostile server", () => {
 		expect(blank(schema)).toEqual({});
 		expect(Object.getPrototypeOf(blank(schema))).toBe(Object.prototype);
 		expect(resolve(schema.properties!.constructor, schema)).toEqual({});
+	});
+});
+
+describe("a schema of a Python server", () => {
+	const schema = read(`{
+		"type": "object",
+		"required": ["also"],
+		"properties": {
+			"maybe": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null},
+			"also": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null},
+			"either": {"anyOf": [{"type": "string"}, {"type": "integer"}, {"type": "null"}], "default": null},
+			"nothing": {"const": null},
+			"color": {"title": "Paint", "default": "red", "allOf": [{"$ref": "#/definitions/Color"}]},
+			"own": {"allOf": [{"$ref": "#/definitions/Base"}], "properties": {"b": {"type": "string"}}, "required": ["b"]}
+		},
+		"definitions": {
+			"Color": {"title": "Color", "description": "Of the wall.", "enum": ["red", "blue"]},
+			"Base": {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+		}
+	}`);
+	const known = (name: string) => resolve(schema.properties![name], schema);
+
+	test("has no value where the default is null", () => expect(blank(schema)).toEqual({ nothing: null, color: "red" }));
+
+	test("has the keywords of the only part of allOf", () => {
+		expect(known("color")).toMatchObject({ title: "Paint", description: "Of the wall.", enum: ["red", "blue"] });
+		expect(isGroup(known("color"), schema)).toBe(false);
+		expect(known("own")).toMatchObject({
+			type: "object",
+			properties: { a: { type: "string" }, b: { type: "string" } },
+			required: ["b", "a"],
+		});
 	});
 });

@@ -1,3 +1,5 @@
+import { isExact } from "../api/exact";
+
 /** Schema is the part of JSON Schema that a form understands. What it does not
  * understand is written as JSON. */
 export type Schema = {
@@ -38,8 +40,8 @@ type Work = { left: number };
 const mostSteps = 500;
 const mostFields = 2000;
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-	typeof value === "object" && value !== null && !Array.isArray(value);
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === "object" && value !== null && !Array.isArray(value) && !isExact(value);
 const isSchema = (value: unknown): boolean => isObject(value) || typeof value === "boolean";
 const isText = (value: unknown): value is string => typeof value === "string";
 const texts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
@@ -79,7 +81,7 @@ export const memberOf = <T>(object: Record<string, T>, name: string): T | undefi
 	Object.hasOwn(object, name) ? object[name] : undefined;
 
 /** resolve follows references within the schema, and joins allOf. One form beside null is the
- * schema itself. */
+ * schema itself, and so is the only part of allOf. */
 export function resolve(raw: unknown, root: Schema, work: Work = { left: mostSteps }, depth = 0): Schema {
 	if (work.left-- <= 0 || depth > 20) return {};
 	const inner = (part: unknown) => resolve(part, root, work, depth + 1);
@@ -96,11 +98,13 @@ export function resolve(raw: unknown, root: Schema, work: Work = { left: mostSte
 	if (forms.length === 1) return { ...inner(forms[0]), ...inner(rest) };
 	if (!schema.allOf) return schema;
 	const parts = schema.allOf.map(inner);
+	const properties = Object.assign({}, schema.properties, ...parts.map((part) => part.properties ?? {}));
 	return {
+		...(parts.length === 1 && parts[0]),
 		...schema,
 		allOf: undefined,
 		type: schema.type ?? parts.find((part) => part.type)?.type,
-		properties: Object.assign({}, schema.properties, ...parts.map((part) => part.properties ?? {})),
+		...(Object.keys(properties).length > 0 && { properties }),
 		required: [...(schema.required ?? []), ...parts.flatMap((part) => part.required ?? [])],
 	};
 }
@@ -146,19 +150,22 @@ export const choicesOf = (schema: Schema, root: Schema, work?: Work): Schema[] =
 export const isGroup = (schema: Schema, root: Schema): boolean =>
 	choicesOf(schema, root).length > 0 || ["object", "array"].includes(typeOf(schema));
 
+/** presetOf is the value that a schema gives. A default of null is none: Python servers write it
+ * for what may be left out. */
+const presetOf = (schema: Schema): unknown => schema.default ?? schema.const;
+
 /** blank is a value to begin with: what is required, and what has a default. */
 export function blank(schema: Schema, root: Schema = schema, depth = 0): unknown {
 	if (depth === 0 && !suitsForm(root)) return undefined;
 	const known = resolve(schema, root);
-	if (known.default !== undefined) return known.default;
-	if (known.const !== undefined) return known.const;
+	const preset = presetOf(known);
+	if (preset !== undefined) return preset;
 	if (typeOf(known) !== "object" || depth > mostDepth) return undefined;
 	const out: Record<string, unknown> = {};
 	for (const name of namesOf(known)) {
 		const inner = resolve(known.properties![name], root);
 		const needed = known.required?.includes(name);
-		const value =
-			inner.default !== undefined || inner.const !== undefined || needed ? blank(inner, root, depth + 1) : undefined;
+		const value = needed || presetOf(inner) !== undefined ? blank(inner, root, depth + 1) : undefined;
 		if (value === undefined && needed && typeOf(inner) === "boolean") out[name] = false; // as its switch shows
 		if (value !== undefined) out[name] = value;
 	}
@@ -176,15 +183,13 @@ export function fits(schema: Schema, value: unknown): boolean {
 	const type = typeOf(schema);
 	if (type === "object")
 		return (
-			typeof value === "object" &&
-			value !== null &&
-			!Array.isArray(value) &&
+			isObject(value) &&
 			(schema.required ?? []).every((name) => Object.hasOwn(value, name)) &&
 			Object.entries(schema.properties ?? {}).every(
-				([name, part]) => part?.const === undefined || (value as Record<string, unknown>)[name] === part.const,
+				([name, part]) => part?.const === undefined || value[name] === part.const,
 			)
 		);
 	if (type === "array") return Array.isArray(value);
-	if (type === "integer" || type === "number") return typeof value === "number";
+	if (type === "integer" || type === "number") return typeof value === "number" || isExact(value);
 	return type === "any" || typeof value === type;
 }

@@ -1,6 +1,7 @@
 import { Check, Plus, Trash2 } from "lucide-react";
 import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useMemo, useRef, useState } from "react";
 import { Failure } from "../api/client";
+import { isExact, numberOf, parseExact } from "../api/exact";
 import { ended, list as listed, t } from "../lang";
 import { whyNoJSON } from "../lang/terms";
 import { Button, cx, Field, Input, NumberInput, Select, Switch, TextArea, Toggle } from "./basics";
@@ -9,6 +10,7 @@ import {
 	choicesOf,
 	fits,
 	isGroup,
+	isObject,
 	memberOf,
 	mostDepth,
 	namesOf,
@@ -139,13 +141,18 @@ function Form({ schema, value, onChange }: Pick<Props, "schema" | "value" | "onC
 			</div>
 		);
 	const known = resolve(schema, schema);
-	if (namesOf(known).length === 0 && !known.oneOf && !known.anyOf && !known.additionalProperties)
-		return <p className="text-muted">{t("It takes no arguments.")}</p>;
-	return <Members schema={known} value={value} onChange={onChange} root={schema} depth={0} path="" />;
+	const props = { schema: known, value, onChange, root: schema, depth: 0, path: "" };
+	if (hasMembers(known)) return <Members {...props} />;
+	if (known.oneOf || known.anyOf || known.additionalProperties) return <Value {...props} />;
+	return <p className="text-muted">{t("It takes no arguments.")}</p>;
 }
 
+/** hasMembers tells whether Members has something to show. */
+const hasMembers = (schema: Schema): boolean =>
+	namesOf(schema).length > 0 || typeof schema.additionalProperties === "object";
+
 function Members({ schema, value, onChange, root, depth, path }: Props) {
-	const object = (value && typeof value === "object" && !Array.isArray(value) ? value : {}) as Record<string, unknown>;
+	const object = isObject(value) ? value : {};
 	const names = namesOf(schema);
 	// What may be left out as a whole needs nothing yet.
 	const required = new Set(depth > 0 && value === undefined ? [] : schema.required);
@@ -272,7 +279,14 @@ function Value(props: Props): ReactNode {
 		case "integer":
 		case "number":
 			if (schema["x-unit"] === "ms") return <Seconds {...props} />;
-			return <NumberInput className="tabular" value={value} placeholder={placeholder(schema)} onChange={onChange} />;
+			return (
+				<NumberInput
+					className="tabular"
+					value={typeof value === "object" && value !== null ? JSON.stringify(value) : value}
+					placeholder={placeholder(schema)}
+					onChange={(to) => onChange(typeof to === "string" ? numberOf(to) : to)}
+				/>
+			);
 		case "boolean":
 			return <Switch on={value === true} onChange={onChange} />;
 		case "array":
@@ -281,8 +295,7 @@ function Value(props: Props): ReactNode {
 			if (typeof schema.items === "object") return <Items {...props} items={resolve(schema.items, root)} />;
 			return <JSONText value={value} onChange={onChange} path={props.path} />;
 		case "object":
-			if (depth < mostDepth && (schema.properties || typeof schema.additionalProperties === "object"))
-				return <Members {...props} depth={depth + 1} />;
+			if (depth < mostDepth && hasMembers(schema)) return <Members {...props} depth={depth + 1} />;
 			return <JSONText value={value} onChange={onChange} path={props.path} />;
 		default:
 			return <JSONText value={value} onChange={onChange} path={props.path} />;
@@ -295,7 +308,8 @@ const placeholder = (schema: Schema): string | undefined => {
 };
 
 /** Seconds is a time in milliseconds, which is written in seconds. */
-function Seconds({ value, onChange }: Props) {
+function Seconds({ value: ms, onChange }: Props) {
+	const value = isExact(ms) ? Number(JSON.stringify(ms)) : ms;
 	return (
 		<div className="flex items-center gap-2">
 			<NumberInput
@@ -314,7 +328,7 @@ const shortText = 200;
 function Text({ schema, value, onChange }: Props) {
 	const id = useId();
 	const known = schema["x-known"];
-	const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+	const text = typeof value === "string" ? value : (value ?? undefined) === undefined ? "" : JSON.stringify(value);
 	const pasted = useRef(false);
 	const common = {
 		value: text,
@@ -361,19 +375,22 @@ function Text({ schema, value, onChange }: Props) {
 function Items({ items, value, onChange, root, depth, path }: Props & { items: Schema }) {
 	const errors = use(Errors);
 	const list = Array.isArray(value) ? value : [];
+	// What is chosen and typed in an item stays with it when one before it is removed.
+	const keys = useRef<number[]>([]);
+	const last = useRef(0);
+	while (keys.current.length < list.length) keys.current.push(last.current++);
 	const all = useRef<HTMLDivElement>(null);
 	const added = useRef(false);
 	useEffect(() => {
 		if (!added.current) return;
 		added.current = false;
-		const last = all.current?.children[list.length - 1];
-		last?.querySelector<HTMLElement>("input, textarea, select, button")?.focus();
+		const newest = all.current?.children[list.length - 1];
+		newest?.querySelector<HTMLElement>("input, textarea, select, button")?.focus();
 	}, [list.length]);
 	return (
 		<div ref={all} className="flex flex-col gap-2">
 			{list.map((one, i) => (
-				// biome-ignore lint/suspicious/noArrayIndexKey: items have no other name
-				<div key={i} className="flex items-start gap-2">
+				<div key={keys.current[i]} className="flex items-start gap-2">
 					<div className="min-w-0 flex-1">
 						<Named label={t("Item {n}", { n: i + 1 })} plain={!isGroup(items, root)} error={errors[`${path}.${i}`]}>
 							<Value
@@ -390,7 +407,10 @@ function Items({ items, value, onChange, root, depth, path }: Props & { items: S
 						look="quiet"
 						size="icon"
 						aria-label={t("Remove item {n}", { n: i + 1 })}
-						onClick={() => onChange(list.length === 1 ? undefined : list.filter((_, at) => at !== i))}
+						onClick={() => {
+							keys.current.splice(i, 1);
+							onChange(list.length === 1 ? undefined : list.filter((_, at) => at !== i));
+						}}
 					>
 						<Trash2 />
 					</Button>
@@ -562,12 +582,13 @@ function Others({
 	);
 }
 
-/** jsonOf reads a text that may be empty, or says why it is no JSON. */
-export function jsonOf(text: string): { value?: unknown; wrong?: string } {
+/** jsonOf reads a text that may be empty, or says why it is no JSON: wrong is the sentence. */
+export function jsonOf(text: string): { value?: unknown; why?: string; wrong?: string } {
 	try {
-		return { value: parsed(text) };
+		return text.trim() === "" ? {} : { value: parseExact(text) };
 	} catch (error) {
-		return { wrong: t("This is not JSON yet: {why}", { why: whyNoJSON(error) }) };
+		const why = whyNoJSON(error);
+		return { why, wrong: t("This is not JSON yet: {why}", { why }) };
 	}
 }
 
@@ -585,48 +606,30 @@ export type Kept = {
 
 const KeptTexts = createContext<Kept | undefined>(undefined);
 
-const parsed = (text: string): unknown => (text.trim() === "" ? undefined : JSON.parse(text));
-
-/** useJSON is the text of a value that is written as JSON. wrong says why it cannot be read
- * yet: the value is an earlier one then. */
-export function useJSON(value: unknown, onChange: (value: unknown) => void, path = "", keep?: Kept) {
-	const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
-	const [first] = useState(() => keep?.read(path, shown));
-	const { typed, type, settle } = useTyped(shown, first);
-	const wrong = useMemo(() => {
-		try {
-			parsed(typed ?? "");
-		} catch (error) {
-			return whyNoJSON(error);
-		}
-	}, [typed]);
-	const write = (raw: string) => {
-		type(raw);
-		let to: unknown;
-		try {
-			to = parsed(raw);
-		} catch {
-			return keep?.write(path, shown, raw);
-		}
-		keep?.write(path, shown, undefined);
-		onChange(to);
-	};
-	return { text: typed ?? shown, wrong, write, settle: () => !wrong && settle() };
-}
-
-/** JSONText is a value that is written as JSON. */
+/** JSONText is a value that is written as JSON. The value is an earlier one while the text cannot
+ * be read. */
 export function JSONText({
 	value,
 	onChange,
 	rows = 4,
-	path,
+	path = "",
 }: {
 	value: unknown;
 	onChange: (value: unknown) => void;
 	rows?: number;
 	path?: string;
 }) {
-	const { text, wrong, write } = useJSON(value, onChange, path, use(KeptTexts));
+	const keep = use(KeptTexts);
+	const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
+	const [first] = useState(() => keep?.read(path, shown));
+	const { typed, type } = useTyped(shown, first);
+	const wrong = useMemo(() => jsonOf(typed ?? "").wrong, [typed]);
+	const write = (text: string) => {
+		type(text);
+		const read = jsonOf(text);
+		keep?.write(path, shown, read.wrong && text);
+		if (!read.wrong) onChange(read.value);
+	};
 	return (
 		<>
 			<TextArea
@@ -634,12 +637,12 @@ export function JSONText({
 				rows={rows}
 				spellCheck={false}
 				placeholder="{ }"
-				value={text}
+				value={typed ?? shown}
 				aria-invalid={wrong ? true : undefined}
 				data-not-json={wrong ? true : undefined}
 				onChange={(event) => write(event.target.value)}
 			/>
-			{wrong && <div className="text-bad text-xs">{t("This is not JSON yet: {why}", { why: wrong })}</div>}
+			{wrong && <div className="text-bad text-xs">{wrong}</div>}
 		</>
 	);
 }

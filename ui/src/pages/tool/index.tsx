@@ -1,6 +1,8 @@
+import { useMutation } from "@tanstack/react-query";
 import { Play, SearchX } from "lucide-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
-import { Failure, queries, query, refresh, type S } from "@/api/client";
+import { api, Failure, queries, query, refresh, type S } from "@/api/client";
+import { parseExact } from "@/api/exact";
 import { hintsOf } from "@/api/tools";
 import { t, took } from "@/lang";
 import { Approval } from "@/pages/calls/approvals";
@@ -130,7 +132,7 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 /** useArguments are the arguments that somebody has typed for a tool. They outlive a reload. */
 function useArguments(tool: string, first: () => unknown) {
 	const key = `genkan.try.${tool}`;
-	const [args, setArgs] = useState<unknown>(() => JSON.parse(sessionStorage.getItem(key) ?? "null") ?? first());
+	const [args, setArgs] = useState<unknown>(() => parseExact(sessionStorage.getItem(key) ?? "null") ?? first());
 	const put = (value: unknown) => {
 		setArgs(value);
 		try {
@@ -159,7 +161,15 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 	const [raw, setRaw] = useState(false);
 	const { client } = useSession();
 	const check = query.useMutation("post", "/v1/tools/{name}/validate");
-	const call = query.useMutation("post", "/v1/tools/call");
+	const call = useMutation({
+		mutationFn: async ({ parameters, signal }: { parameters: unknown; signal: AbortSignal }) => {
+			const options = sought && !taught.current ? { query: sought } : undefined;
+			const body = { name: tool.name, parameters, options };
+			const { data } = await api.POST("/v1/tools/call", { body, parseAs: "text", signal });
+			taught.current = true;
+			return parseExact(data!) as S["CallResult"];
+		},
+	});
 	const busy = check.isPending || call.isPending;
 	const running = useRef<AbortController>(undefined);
 	const taught = useRef(false);
@@ -169,15 +179,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 		check.reset();
 		running.current = new AbortController();
 		answer.current?.scrollIntoView({ block: "nearest" });
-		const options = sought && !taught.current ? { query: sought } : undefined;
-		call.mutate(
-			{ body: { name: tool.name, parameters: args, options }, signal: running.current.signal },
-			{
-				onSuccess: () => {
-					taught.current = true;
-				},
-			},
-		);
+		call.mutate({ parameters: args, signal: running.current.signal });
 	};
 	const readable = () => {
 		const field = notJSON(around.current);
@@ -232,7 +234,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 				</Cap>
 				<div ref={around} className="p-4">
 					{way === "form" ? (
-						<SchemaForm key={form} schema={schema} value={args} onChange={setArgs} errors={errors} />
+						<SchemaForm key={form} schema={schema} value={args} onChange={(to) => setArgs(to ?? {})} errors={errors} />
 					) : (
 						<Field label={t("Arguments")}>
 							<JSONText key={form} rows={14} value={args} onChange={(value) => setArgs(value ?? {})} />

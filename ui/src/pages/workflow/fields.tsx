@@ -1,5 +1,6 @@
 import { Plus, X } from "lucide-react";
 import { type DragEvent, useEffect, useRef, useState } from "react";
+import { isExact, parseExact } from "../../api/exact";
 import { t } from "../../lang";
 import { Button, cx, Input } from "../../ui";
 import { useTyped } from "../../ui/typed";
@@ -22,8 +23,8 @@ export function pickInto(picked: Picked): boolean {
 /** comparison is a condition that holds for the sample. */
 export function comparison({ path, value }: Picked): string {
 	if (typeof value === "boolean") return value ? path : `!${path}`;
-	if (value === null || typeof value === "number" || typeof value === "string")
-		return `${path} == ${JSON.stringify(value)}`;
+	if (value === null || typeof value === "number" || typeof value === "string" || isExact(value))
+		return `${path} == ${JSON.stringify(value).replace(/^-?\d{20,}$/, "$&.0")}`; // CEL's integers have 64 bits
 	return `has(${path})`;
 }
 
@@ -87,7 +88,7 @@ export function Cel({
 				const raw = event.dataTransfer.getData(pathType);
 				if (!raw) return;
 				event.preventDefault();
-				pick(JSON.parse(raw) as Picked);
+				pick(parseExact(raw) as Picked);
 			}}
 			className={cx("font-mono text-[12.5px]", over && "border-accent! bg-accent-soft!")}
 		/>
@@ -104,7 +105,7 @@ const parses = (text: string): boolean => {
 };
 const textOf = (value: unknown): string =>
 	typeof value === "string" && !parses(value) ? value : value === undefined ? "" : JSON.stringify(value);
-const readValue = (text: string): unknown => (parses(text) ? JSON.parse(text) : text);
+const readValue = (text: string): unknown => (parses(text) ? parseExact(text) : text);
 
 function FixedValue({ value, onChange }: { value: unknown; onChange: (value: unknown) => void }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);

@@ -1,8 +1,8 @@
 import { AlertTriangle } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { readNumber, t } from "@/lang";
-import { whyNoJSON } from "@/lang/terms";
 import { Field, Input, Select, TextArea } from "@/ui";
+import { jsonOf } from "@/ui/schemaform";
 import { useTyped } from "@/ui/typed";
 import { canFail, hookOf, type Node, nameOf } from "../definition";
 import { rename } from "../node";
@@ -130,13 +130,13 @@ export function JsonField({
 	const { typed, type, settle } = useTyped(shown, first);
 	const [refused, setRefused] = useState<{ text: string; why: string }>();
 	const last = useRef("");
-	const unreadable = typed === undefined ? undefined : whyUnread(typed);
+	const unreadable = typed === undefined ? undefined : jsonOf(typed).why;
 	const write = (text: string) => {
 		last.current = text;
 		type(text);
 		keep.write(path, shown, text);
-		if (whyUnread(text) !== undefined) return;
-		const read = text.trim() === "" ? undefined : JSON.parse(text);
+		const { value: read, why } = jsonOf(text);
+		if (why !== undefined) return;
 		const take = () => {
 			if (last.current !== text || editor().id !== workflow) return; // it was written on, or left
 			keep.write(path, shown, undefined);
@@ -170,15 +170,6 @@ export function JsonField({
 			/>
 		</Field>
 	);
-}
-
-/** whyUnread says why a text is no JSON. An empty one stands for no value. */
-function whyUnread(text: string): string | undefined {
-	try {
-		if (text.trim() !== "") JSON.parse(text);
-	} catch (error) {
-		return whyNoJSON(error);
-	}
 }
 
 /** WholeField is a whole number, or nothing. A text that is none is marked and stays out of the
