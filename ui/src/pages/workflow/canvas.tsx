@@ -437,7 +437,9 @@ export function Canvas() {
 			className="relative min-h-0 flex-1 overflow-hidden focus-visible:-outline-offset-2"
 		>
 			<p id="drawing-help" className="sr-only">
-				{t("Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Escape leaves.")}
+				{t(
+					"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Enter goes to its settings, Escape leaves.",
+				)}
 			</p>
 			<ReactFlow
 				nodes={grown.nodes}

@@ -11,8 +11,15 @@ export default {
 	"The draft of {name} is not saved: {why}": "{name} の下書きは保存されていません：{why}",
 	"Another test has this name.": "同じ名前のテストがあります。",
 	"Drawing of the workflow": "ワークフローの図",
-	"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Escape leaves.":
-		"矢印キーでノード間を移動、Tab で追加、C で接続、F2 で名前の変更、Delete で削除、Escape で図から離れます。",
+	"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Enter goes to its settings, Escape leaves.":
+		"矢印キーでノード間を移動、Tab で追加、C で接続、F2 で名前の変更、Delete で削除、Enter で設定へ移動、Escape で図から離れます。",
+	"Leads to": "次のノード",
+	"Leads to {name}: change": "次のノードは {name}：変更",
+	"Choose the step that it leads to": "次に進むノードを選択",
+	"nothing yet": "なし",
+	"beside the path": "並行",
+	"Remove the edge to {name}": "{name} への接続線を削除",
+	"No other step may follow here.": "ここに接続できるノードはほかにありません。",
 	"The whole drawing": "図の全体",
 	Redo: "やり直す",
 	"Lays the drawing out anew": "図を並べ直します",
@@ -388,6 +395,10 @@ export default {
 	unchanged: "変更なし",
 	"failed, and the call passed": "失敗（呼び出しは通過）",
 	"the call failed": "呼び出しの失敗",
+	"{n} fields are not saved": "保存していない入力欄 {n} 個",
+	"Discard what is written there": "入力内容を破棄",
+	"What is written in {n} fields is not saved, and would not be enabled. Mend it, or discard it.":
+		"入力欄 {n} 個の内容が保存されていないため、有効にしても反映されません。修正するか、破棄してください。",
 	"Not saved: {why}": "保存していません：{why}",
 	"The draft is not saved: {why}": "下書きは保存されていません：{why}",
 	"The file {name} has {n} workflows, which are imported on the page of the workflows.":

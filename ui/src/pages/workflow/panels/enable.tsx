@@ -12,6 +12,7 @@ import type { Definition, Match } from "../definition";
 import { enableVersion } from "../header";
 import { edit, editor, type Problem, select, setEditor, stillOpen, useEditor } from "../store";
 import { check, checkNow, ofLists, saidOf, save, showProblem, toolsList } from "../sync";
+import { discardUnread, fieldOf, showUnread, type Unread, useUnread } from "../unread";
 
 /** How many of the last calls a draft is tried on. */
 export const last = 200;
@@ -21,6 +22,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	const draft = useEditor((s) => s.draft);
 	const wrong = useEditor((s) => s.problems);
 	const problems = wrong.length;
+	const unread = useUnread();
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const matches = useEditor((s) => s.matches);
 	/** What the draft would have done to the last calls, or why that is not known. */
@@ -111,7 +113,9 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 		<Card className="flex shrink-0 flex-wrap items-center gap-3 px-4 py-3" role="region" aria-label={t("Enable")}>
 			<div className="flex min-w-0 flex-1 basis-80 flex-col gap-2">
 				<div role="status">
-					{problems > 0 ? (
+					{unread.length > 0 ? (
+						<NotSaved draft={draft} unread={unread} />
+					) : problems > 0 ? (
 						<Refused draft={draft} problems={wrong} />
 					) : error ? (
 						<span className="whitespace-pre-wrap text-bad">{messageOf(error)}</span>
@@ -144,14 +148,19 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			</div>
 			<div className="ml-auto flex shrink-0 items-center gap-3">
 				<Button
-					disabled={problems > 0 || readOnly}
+					disabled={problems > 0 || unread.length > 0 || readOnly}
 					busy={busy}
 					title={t("It runs beside the calls and only records what it would have done, until you enable it.")}
 					onClick={() => (acting ? ask(true) : void enable("shadow"))}
 				>
 					{force ? t("Shadow in spite of failing tests") : t("Shadow first")}
 				</Button>
-				<Button look="primary" disabled={problems > 0} busy={busy} onClick={() => void enable("enforce")}>
+				<Button
+					look="primary"
+					disabled={problems > 0 || unread.length > 0}
+					busy={busy}
+					onClick={() => void enable("enforce")}
+				>
 					{force ? t("Enable in spite of failing tests") : t("Enable")}
 				</Button>
 				<Button look="quiet" size="icon" aria-label={t("Close")} onClick={onClose}>
@@ -194,6 +203,31 @@ function Refused({ draft, problems }: { draft: Definition; problems: Problem[] }
 					</li>
 				))}
 			</ul>
+		</div>
+	);
+}
+
+/** NotSaved names the fields whose texts the draft lacks, and can discard them. */
+function NotSaved({ draft, unread }: { draft: Definition; unread: Unread[] }) {
+	return (
+		<div className="text-bad">
+			{tn(
+				unread.length,
+				"What is written in {n} field is not saved, and would not be enabled. Mend it, or discard it.",
+				"What is written in {n} fields is not saved, and would not be enabled. Mend it, or discard it.",
+			)}
+			<ul className="max-h-24 overflow-y-auto">
+				{unread.map((one) => (
+					<li key={`${one.step} ${one.path}`}>
+						<button type="button" className="text-left hover:underline" onClick={() => showUnread(one)}>
+							{fieldOf(draft, one)}
+						</button>
+					</li>
+				))}
+			</ul>
+			<Button size="small" className="mt-1" onClick={() => discardUnread(draft.id)}>
+				{t("Discard what is written there")}
+			</Button>
 		</div>
 	);
 }

@@ -130,6 +130,7 @@ export function WorkflowSettings() {
 						data-payload
 						label={t("Largest call and answer for scripts (KB)")}
 						placeholder="1024"
+						path="limits.payloadKB"
 						value={draft.limits?.payloadKB}
 						onChange={(value) => {
 							const limits = set(draft.limits ?? {}, "payloadKB", value);
@@ -140,6 +141,7 @@ export function WorkflowSettings() {
 						label={t("Order")}
 						hint={t("The lowest sees a call first and its answer last.")}
 						placeholder="0"
+						path="order"
 						value={draft.order}
 						onChange={(order) => put({ order }, "order")}
 					/>
