@@ -181,6 +181,26 @@ test("what is typed while a module is saved stays, and the save is nobody else's
 	await expect(page.getByRole("button", { name: "Discard" })).toHaveCount(0);
 });
 
+test("the question whether to leave goes away once everything is saved", async ({ genkan, signedIn: page }) => {
+	await genkan.rest("PUT", "/v1/hook-modules/asked", { script: "return" });
+	let answer = () => {};
+	const answered = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route(/hook-modules\/asked\?base=1$/, async (route) => {
+		await answered;
+		await route.continue();
+	});
+	await go(page, genkan, "modules/asked");
+	await page.getByLabel("Description").fill("new");
+	await save(page).click();
+	await page.getByRole("link", { name: "Calls" }).click();
+	await expect(page.getByRole("dialog", { name: "Leave without saving?" })).toBeVisible();
+	answer();
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await expect(page).toHaveURL(/modules\/asked$/);
+});
+
 test.describe("in Japanese, on a telephone", () => {
 	test.use({ machine: "ja_JP.UTF-8", locale: "ja-JP", viewport: { width: 390, height: 844 } });
 

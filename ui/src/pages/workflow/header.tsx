@@ -108,7 +108,7 @@ export async function enableVersion(version: number, more?: Omit<S["EnableReques
 /** useInForce tells whether what runs is what is drawn, also after all changes were undone:
  * enabling would change nothing. What runs in shadow is
  * not in force. */
-function useInForce(): boolean {
+export function useInForce(): boolean {
 	const id = useEditor((s) => s.id);
 	const draft = useEditor((s) => s.draft);
 	const isSaved = useEditor((s) => s.draft === s.saved);
@@ -403,11 +403,11 @@ function Files() {
 /** download saves the draft, with the tests of the workflow, as a file. */
 async function download(): Promise<void> {
 	await save(true);
-	const { id } = editor();
+	const { id, draft } = editor();
 	const { data } = await api.GET("/v1/workflows/{id}/export", { params: { path: { id } } });
 	const link = document.createElement("a");
 	link.href = URL.createObjectURL(new Blob([`${JSON.stringify(data, null, 2)}\n`], { type: "application/json" }));
-	link.download = `${id}.json`;
+	link.download = `${(draft.name || id).replace(/[\\/:*?"<>|\s]+/g, "-")}.json`;
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -48,7 +48,7 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 			`params ${node.id}`,
 		);
 	return (
-		<div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+		<div className="relative flex min-h-0 flex-1 flex-col overflow-y-auto">
 			<div className="flex shrink-0 flex-wrap items-center gap-2 border-line border-b px-4 py-2">
 				<NodeName node={node} aria-label={t("Name")} className="flex-1 basis-24" />
 				<Select
@@ -227,7 +227,7 @@ function Params({
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const workflow = useEditor((s) => s.id);
 	return (
-		<div className="flex h-full flex-col gap-3 overflow-y-auto p-4">
+		<div className="relative flex h-full flex-col gap-3 overflow-y-auto p-4">
 			<p className="text-muted">{about}</p>
 			{schema ? (
 				<fieldset disabled={readOnly} aria-label={t("Parameters")}>

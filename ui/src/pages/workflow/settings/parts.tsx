@@ -11,7 +11,7 @@ import { reasonOf } from "../sync";
 import { overOf, unreadOf } from "../unread";
 
 export const Body = ({ children }: { children: ReactNode }) => (
-	<div className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4">{children}</div>
+	<div className="relative flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4">{children}</div>
 );
 
 /** set is an object with a key set, or without it. */
