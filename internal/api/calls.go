@@ -19,6 +19,7 @@ import (
 	"genkan/internal/history"
 	"genkan/internal/identity"
 	"genkan/internal/lang"
+	"genkan/internal/workflow"
 )
 
 // Calls is the call history: everybody sees their own calls, administrators all, and
@@ -161,6 +162,9 @@ func (a *API) getCall(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	if err != nil {
 		a.fail(w, err)
 		return
+	}
+	if id.Admin && details.Method == workflow.ToolsCall && details.Server != "" {
+		details.OwnName = a.pastTool(details.Method, details.Client, details.Server, details.Tool).Name
 	}
 	if id.Admin && a.opt.Traces != nil { // a trace may show what a workflow hides
 		for _, t := range a.opt.Traces.Of(details.ID) {

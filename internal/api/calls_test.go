@@ -57,7 +57,7 @@ func TestCalls(t *testing.T) {
 	d.walk(t, []step{
 		{name: "my call", method: "GET", path: "/v1/calls/" + mine.ID, token: one, status: 200, has: []string{
 			`"request":{"json":{`, `the word is plum`, `"response":{"json":{`, `"redacted":[]`, `"timing":{"serverMillis":`, `"bodies":"kept"`,
-		}},
+		}, hasNot: []string{"ownName"}},
 		{name: "not theirs", method: "GET", path: "/v1/calls/" + theirs.ID, token: one, status: 404, has: []string{"NOT_FOUND"}, hasNot: []string{"pear"}},
 		{name: "not by naming them", method: "GET", path: of("client=other"), token: one, status: 200, has: none},
 		{name: "not by its words", method: "GET", path: of("text=pear"), token: one, status: 200, has: none},
@@ -65,7 +65,9 @@ func TestCalls(t *testing.T) {
 		{name: "not beside a place of theirs", method: "GET", path: of("limit=1&after=" + d.callsOf(t, other, "limit=1").Next), token: one, status: 200, has: []string{mine.ID}, hasNot: []string{theirs.ID, "pear"}},
 		{name: "not in the sums", method: "GET", path: stats(""), token: one, status: 200, has: []string{`"total":{"calls":1,"errors":0,`}, hasNot: []string{"nobody__nothing"}},
 		{name: "nor in theirs by name", method: "GET", path: stats("client=other"), token: one, status: 200, has: []string{`"total":{"calls":0,`}},
-		{name: "the admin reads it", method: "GET", path: "/v1/calls/" + theirs.ID, status: 200, has: []string{"the word is pear"}},
+		{name: "the admin reads it", method: "GET", path: "/v1/calls/" + theirs.ID, status: 200, has: []string{"the word is pear", `"ownName":"echo"`}},
+		{name: "the admin reads the server's own name", method: "GET", path: "/v1/tools/fault__echo", status: 200, has: []string{`"ownName":"echo"`}},
+		{name: "others do not", method: "GET", path: "/v1/tools/fault__echo", token: one, status: 200, hasNot: []string{"ownName"}},
 		{name: "the admin finds it", method: "GET", path: of("text=PEAR"), status: 200, has: []string{theirs.ID}, hasNot: []string{mine.ID}},
 		{name: "all sums", method: "GET", path: stats(""), status: 200, has: []string{`"total":{"calls":3,"errors":1,`, `"servers":[{"server":"fault","calls":2,"errors":0,`, `{"server":"fault","tool":"fault__echo","calls":2,"errors":0,`}},
 		{name: "the sums of a time", method: "GET", path: stats("since=1h30m&until=15m"), status: 200, has: []string{`{"seconds":4500,"total":{"calls":0,`}},

@@ -31,6 +31,9 @@ func toolOf(e catalog.Entry, id gateway.Identity, seen *catalog.Snapshot) client
 		Version: defaultVersion, Enabled: !o.Disabled, Category: o.Category, Author: o.Author,
 		RegisteredAt: e.RegisteredAt, Replaces: e.Replaces,
 	}
+	if id.Admin { // a workflow may hide it from others
+		out.OwnName = t.Name
+	}
 	for _, name := range o.Dependencies {
 		if _, ok := seen.Entry(name); ok || id.Admin {
 			out.Dependencies = append(out.Dependencies, name)

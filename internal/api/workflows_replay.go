@@ -122,7 +122,11 @@ func (a *API) pastOf(r *history.Recorded) (workflow.Past, error) {
 	if r.Era == gateway.EraModern.String() {
 		call.Era = gateway.EraModern
 	}
-	call.Tool = a.pastTool(r, call.Name)
+	name := call.Name
+	if r.Method == workflow.ToolsCall {
+		name = r.Tool
+	}
+	call.Tool = a.pastTool(r.Method, r.Caller, r.Server, name)
 	return workflow.Past{Call: call, Answer: &gateway.Result{
 		Raw: r.Answered, IsError: string(jsonrpc.Lookup(r.Answered, "isError")) == "true", HasMeta: jsonrpc.Lookup(r.Answered, "_meta") != nil,
 	}}, nil
@@ -130,14 +134,13 @@ func (a *API) pastOf(r *history.Recorded) (workflow.Past, error) {
 
 // pastTool returns the tool that a call was for, as it is now. One that is gone, a
 // prompt and a resource have their name only.
-func (a *API) pastTool(r *history.Recorded, name string) *gateway.Tool {
-	if r.Method == workflow.ToolsCall {
-		name = r.Tool
-		if t := a.toolNamed(r.Caller, r.Server, name); t != nil {
+func (a *API) pastTool(method, client, server, name string) *gateway.Tool {
+	if method == workflow.ToolsCall {
+		if t := a.toolNamed(client, server, name); t != nil {
 			return t
 		}
 	}
-	return &gateway.Tool{Source: goneSource(r.Server), Exposed: name, Name: strings.TrimPrefix(name, r.Server+"__")}
+	return &gateway.Tool{Source: goneSource(server), Exposed: name, Name: strings.TrimPrefix(name, server+"__")}
 }
 
 // goneSource has the name of a server, and nothing else.
@@ -307,7 +310,7 @@ func (a *API) pastCalls(ctx context.Context, id gateway.Identity, q history.Quer
 				out.Skipped++
 				if isCut(&r) {
 					out.Cut++
-					call := &gateway.Call{Method: r.Method, Caller: gateway.Caller{Identity: gateway.Identity{ClientID: r.Caller}}, Tool: a.pastTool(&r, r.Tool)}
+					call := &gateway.Call{Method: r.Method, Caller: gateway.Caller{Identity: gateway.Identity{ClientID: r.Caller}}, Tool: a.pastTool(r.Method, r.Caller, r.Server, r.Tool)}
 					if w.IsFor(call) && w.Refuses(r.BytesIn+r.BytesOut) {
 						out.TooLarge++
 					}

@@ -607,6 +607,44 @@ test("what is no JSON yet outlives a reload and another selection, with its erro
 	await saved(page);
 });
 
+test("what is not saved is told in the header, keeps the draft from being enabled, and is discarded", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	await put(genkan, plain("unsaved", [], []));
+	await go(page, genkan, "workflows/unsaved?panel=enable");
+	const enable = page.getByRole("region", { name: "Enable" });
+	const button = enable.getByRole("button", { name: "Enable", exact: true });
+	const chip = page.getByRole("button", { name: /not saved$/ });
+	await page.getByLabel("Order").fill("abc");
+	await node(page, "call").click();
+	await page.getByLabel("Time limit in ms").fill("1.5");
+	await canvas(page).press("Escape");
+	await expect(page.getByLabel("Order")).toHaveValue("abc");
+	await expect(chip).toHaveText("2 fields are not saved");
+	await expect(button).toBeDisabled();
+	await expect(enable).toContainText("Mend it, or discard it.");
+	await accessible(page);
+
+	// They lead to their fields, also after a reload.
+	await page.reload();
+	await enable.getByRole("button", { name: "Call the tool: timeoutMs" }).click();
+	await expect(page.getByLabel("Time limit in ms")).toBeFocused();
+	await page.getByLabel("Time limit in ms").fill("15");
+	await chip.click();
+	await page.getByRole("menuitem", { name: "The workflow: order" }).click();
+	await expect(page.getByLabel("Order")).toBeFocused();
+	await expect(page.getByLabel("Order")).toHaveValue("abc");
+
+	await page.getByRole("textbox", { name: "Variables (vars) as JSON" }).fill("{");
+	await expect(chip).toHaveText("2 fields are not saved");
+	await enable.getByRole("button", { name: "Discard what is written there" }).click();
+	await expect(page.getByLabel("Order")).toHaveValue("");
+	await expect(chip).toHaveCount(0);
+	await button.click();
+	await expect(page.getByText(/^active: v/)).toBeVisible();
+});
+
 test("values and names of a step stay as they are typed", async ({ signedIn: page, genkan }) => {
 	const vars = { a: { value: 1 }, p: { value: "kept" } };
 	await put(genkan, plain("typed", [{ id: "set", type: "set", data: { vars } }]));

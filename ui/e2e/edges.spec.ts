@@ -259,3 +259,37 @@ test("a refused edge offers what to draw instead, unless that would undo another
 	await expect(page.getByRole("alert")).toContainText("2 edges lead to it");
 	await expect(page.getByRole("alert").getByRole("button")).toHaveCount(0);
 });
+
+test("an edge is led elsewhere and removed by keyboard alone", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("keyed", [{ id: "refuse", type: "end", data: { label: "Other", outcome: "ok" } }]));
+	await go(page, genkan, "workflows/keyed");
+	const drawn = () => expect.poll(() => edges(genkan, "keyed"));
+	const tabTo = async (name: string) => {
+		const target = page.getByRole("button", { name, exact: true });
+		for (let n = 0; n < 20 && !(await target.evaluate((button) => button === document.activeElement)); n++)
+			await page.keyboard.press("Tab");
+		await expect(target).toBeFocused();
+	};
+	await canvas(page).focus();
+	await page.keyboard.press("ArrowRight");
+	await page.keyboard.press("ArrowRight");
+	await page.keyboard.press("Enter");
+	await tabTo("Leads to End: change");
+	await page.keyboard.press("Enter");
+	// The server has forbidden the step before, which would be a loop.
+	const options = page.getByRole("listbox", { name: "Connect to…" }).getByRole("option");
+	await expect(options).toHaveCount(1);
+	await expect(options.filter({ hasText: "Other" })).toContainText("instead of End");
+	await page.keyboard.press("Enter");
+	await drawn().toEqual(["call refuse", "start call"]);
+	await expect(canvas(page)).toBeFocused();
+	await page.keyboard.press("Control+z");
+	await drawn().toEqual(["call end", "start call"]);
+	await page.keyboard.press("Enter");
+	await tabTo("Remove the edge to End");
+	await page.keyboard.press("Enter");
+	await drawn().toEqual(["start call"]);
+	await expect(page.getByRole("button", { name: "Leads to nothing yet: change" })).toBeFocused();
+	await page.keyboard.press("Control+z");
+	await drawn().toEqual(["call end", "start call"]);
+});

@@ -75,6 +75,34 @@ test("a workflow is drawn with the keyboard alone", async ({ signedIn: page, gen
 	await expect.poll(() => edges(genkan, "keys")).toEqual(["call end", "call.error end-2", "start call"]);
 });
 
+test("a panel leaves a workflow with one step of its own in view", async ({ signedIn: page, genkan }) => {
+	const set = { id: "set", type: "set", data: { vars: { a: { value: 1 } } } };
+	await put(genkan, {
+		...plain("four", [set]),
+		edges: [
+			{ source: "start", target: "set" },
+			{ source: "set", target: "call" },
+			{ source: "call", target: "end" },
+		],
+	} as never);
+	await page.setViewportSize({ width: 1280, height: 860 });
+	await go(page, genkan, "workflows/four");
+	await expect(node(page, "end")).toBeInViewport();
+	for (const name of ["Runs", "Tests", "Versions"]) {
+		await page.getByRole("button", { name, exact: true }).click();
+		await expect(page.getByRole("region", { name, exact: true })).toBeVisible();
+		const edge = (await canvas(page).boundingBox())!;
+		for (const id of ["start", "end"])
+			await expect
+				.poll(async () => {
+					const box = (await node(page, id).boundingBox())!;
+					return box.x >= edge.x && box.x + box.width <= edge.x + edge.width;
+				})
+				.toBe(true);
+		await page.getByRole("button", { name, exact: true }).click();
+	}
+});
+
 test("a step that is added and a panel that opens leave the whole drawing in view", async ({
 	signedIn: page,
 	genkan,

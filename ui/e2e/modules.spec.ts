@@ -31,7 +31,10 @@ test("a module is written, used, changed, and deleted when nothing uses it", asy
 	);
 	await page.getByRole("link", { name: "New hook module" }).click();
 
-	// What is wrong stands at its field, the script's at its line.
+	// What is wrong stands at its field, the script's at its line if it has one.
+	await page.getByLabel("Name").fill("shout");
+	await save(page).click();
+	await expect(page.getByRole("alert")).toContainText("This is needed.");
 	await page.getByLabel("Name").fill("not so");
 	await script(page).click();
 	await page.keyboard.insertText("const text = ctx.request.params.arguments.text;\nlet x = = 1;");
@@ -176,6 +179,26 @@ test("what is typed while a module is saved stays, and the save is nobody else's
 	await expect(page.getByText("own is saved as v3.")).toBeVisible();
 	await expect(description).toHaveValue("second");
 	await expect(page.getByRole("button", { name: "Discard" })).toHaveCount(0);
+});
+
+test("the question whether to leave goes away once everything is saved", async ({ genkan, signedIn: page }) => {
+	await genkan.rest("PUT", "/v1/hook-modules/asked", { script: "return" });
+	let answer = () => {};
+	const answered = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await page.route(/hook-modules\/asked\?base=1$/, async (route) => {
+		await answered;
+		await route.continue();
+	});
+	await go(page, genkan, "modules/asked");
+	await page.getByLabel("Description").fill("new");
+	await save(page).click();
+	await page.getByRole("link", { name: "Calls" }).click();
+	await expect(page.getByRole("dialog", { name: "Leave without saving?" })).toBeVisible();
+	answer();
+	await expect(page.getByRole("dialog")).toHaveCount(0);
+	await expect(page).toHaveURL(/modules\/asked$/);
 });
 
 test.describe("in Japanese, on a telephone", () => {

@@ -70,7 +70,7 @@ test("two versions are compared by their steps, and a rollback lets calls behave
 	await go(page, genkan, "workflows/back?panel=versions");
 	const panel = page.getByRole("region", { name: "Versions" });
 	await expect(panel.getByRole("button", { name: /^v2 active/ })).toContainText("1 run");
-	await expect(panel.getByRole("button", { name: /^v1/ })).toContainText(/enabled (now|\d+ seconds? ago)/);
+	await expect(panel.getByRole("button", { name: /^v1/ })).toContainText(/enabled (now|\d+s ago)/);
 	await panel.getByRole("button", { name: /^v1/ }).click();
 	const differs = panel.getByRole("list", { name: "What differs" });
 	await expect(differs.getByRole("listitem").filter({ hasText: "The workflow" })).toContainText(
@@ -613,6 +613,34 @@ test.describe("tests", () => {
 		await page.unroute("**/v1/workflows/watch/tests");
 		await page.clock.runFor(5000);
 		await expect(page.getByRole("button", { name: "1 test fails" })).toHaveCount(0);
+	});
+});
+
+test.describe("Genkan is away for a while", () => {
+	test.use({ provoked: /./ });
+
+	test("what could not be asked then is asked when it is back", async ({ signedIn: page, genkan }) => {
+		await put(genkan, hooked("returns", replacing("secret", "[one]")));
+		await echo(genkan, "returns secret");
+		await go(page, genkan, "workflows/returns");
+		const output = page.getByRole("region", { name: "Output" });
+		await page.getByRole("button", { name: "Replay", exact: true }).click();
+		await expect(output).toContainText("The answer goes back, changed.");
+		await page.context().setOffline(true);
+		await page.getByRole("button", { name: "Enable…" }).click();
+		await page.getByRole("button", { name: "Replay", exact: true }).click();
+		const enable = page.getByRole("region", { name: "Enable" });
+		const gone = "Genkan does not answer.";
+		await expect(enable).toContainText(gone);
+		await expect(output).toContainText(gone);
+		await page.context().setOffline(false);
+		// The stream of events breaks and begins anew, as another tab that has it would tell.
+		const channel = `genkan.events.en.${new URL("..", genkan.ui).href}`;
+		await page.evaluate((name) => {
+			for (const connected of [false, true]) new BroadcastChannel(name).postMessage({ connected });
+		}, channel);
+		await expect(enable).toContainText("of the last");
+		await expect(output).toContainText("The answer goes back, changed.");
 	});
 });
 

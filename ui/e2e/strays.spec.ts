@@ -56,7 +56,7 @@ test("a workflow for a server that does not exist says so, and its siblings take
 	await expect(bar).toContainText("They are for servers 書類.");
 	await expect(bar).toContainText("1 server");
 	await bar.getByRole("button", { name: "Enable", exact: true }).click();
-	await expect(page.getByText("2 more of its template too.")).toBeVisible();
+	await expect(page.getByText("2 more of its template are enabled too.")).toBeVisible();
 	for (const id of ["redact-resources", "redact-prompts"])
 		expect(await genkan.rest("GET", `/v1/workflows/${id}`)).toMatchObject({
 			enabled: true,
@@ -164,7 +164,13 @@ test("enabling is offered only if it changes something, and an old version is as
 	await genkan.rest("POST", "/v1/workflows/same/enable", {});
 	await go(page, genkan, "workflows/same");
 	await expect(page.getByText("no changes to enable")).toBeVisible();
+	await page.getByRole("button", { name: "Enable…" }).click();
+	const enable = page.getByRole("region", { name: "Enable" });
+	await expect(enable).toContainText("There is nothing to enable.");
+	await expect(enable.getByRole("button", { name: "Enable", exact: true })).toBeDisabled();
 	await page.getByLabel("Name", { exact: true }).fill("another");
+	await expect(enable.getByRole("button", { name: "Enable", exact: true })).toBeEnabled();
+	await enable.getByRole("button", { name: "Close" }).click();
 	await expect(page.getByText(/^draft, saved/)).toBeVisible();
 	await page.getByLabel("Name", { exact: true }).fill("same");
 	await expect(page.getByText("no changes to enable")).toBeVisible();

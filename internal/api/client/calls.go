@@ -82,6 +82,7 @@ type HistoryState struct {
 type CallDetails struct {
 	CallEntry
 
+	OwnName  string     `json:"ownName,omitempty" doc:"For admins: the server's own name of the tool. Workflows match the tool as server__ownName."`
 	Timing   CallTiming `json:"timing"`
 	Note     string     `json:"note,omitempty" doc:"Why there is no request and no response."`
 	Request  *CallBody  `json:"request,omitempty" doc:"The params of the request."`

@@ -12,6 +12,7 @@ import (
 type Tool struct {
 	Name        string          `json:"name" doc:"The name that clients use."`
 	Server      string          `json:"server" doc:"The server that the tool is of."`
+	OwnName     string          `json:"ownName,omitempty" doc:"For admins: the server's own name of the tool. Workflows match the tool as server__ownName."`
 	Description string          `json:"description" doc:"The server's description, or the better one that was set."`
 	Parameters  []Parameter     `json:"parameters" doc:"The first level of the input schema, as a list."`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty" doc:"The input schema as modern MCP clients see it: a JSON Schema."`

@@ -22,6 +22,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	const workflows = useWorkflows();
 	const pages = usePlaces();
 	const { admin } = useSession();
+	const modules = query.useQuery("get", "/v1/hook-modules", {}, { enabled: admin });
 	const hasItems = useHasKnowledge() === true && admin;
 	const tools = query.useQuery(
 		"post",
@@ -56,6 +57,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
 				title: name,
 				kind: t("Workflow"),
 				href: `/workflows/${encodeURIComponent(id)}`,
+			})),
+			...(modules.data?.hookModules ?? []).map(({ id, description }) => ({
+				title: id,
+				kind: t("Hook module"),
+				href: `/modules/${encodeURIComponent(id)}`,
+				words: description,
 			})),
 		] as Entry[]
 	).filter((entry) => contains(entry.title, entry.words));

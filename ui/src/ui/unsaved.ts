@@ -24,6 +24,7 @@ export function useUnsaved(unsaved: boolean, drop: Go, where: Where = "page"): v
 		window.addEventListener("beforeunload", warn);
 		return () => {
 			all.delete(id);
+			if (all.size === 0) useLeaving.setState({ pending: undefined }); // nothing is asked about any more
 			window.removeEventListener("beforeunload", warn);
 		};
 	}, [id, unsaved, where]);

@@ -241,11 +241,11 @@ export function Replay({ call }: { call: Details }) {
 	const kept = call.bodies === "kept" && !call.request?.cut && !call.response?.cut;
 	const fitting = drawn(data).filter((workflow) => workflow.workflowType === call.method);
 	const why = kept ? undefined : t("What was sent and received is not kept whole, so it cannot be replayed.");
-	const { id, server, tool, method } = call;
+	const { id, server, ownName, method } = call;
 	const create = () =>
 		go(
-			method === "tools/call" && server && tool
-				? newFor({ server, name: tool }, { call: id })
+			server && ownName
+				? newFor({ server, ownName }, { call: id })
 				: `/workflows/new?${new URLSearchParams({ type: method, call: id })}`,
 		);
 	if (fitting.length === 0)

@@ -1,5 +1,6 @@
 export default {
 	"Hook modules": "フックモジュール",
+	"Hook module": "フックモジュール",
 	"New hook module": "新しいフックモジュール",
 	"Write a script once, use it in many workflows": "スクリプトを 1 つ書いて、複数のワークフローで使えます",
 	"A hook module is a script that the hooks of several workflows share. A change reaches all of them. Each hook can give it parameters of its own, in a form.":

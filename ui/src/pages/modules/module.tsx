@@ -79,6 +79,16 @@ function draftOf(base: number | undefined, texts: Partial<Texts>, others: Partia
 	return left.length > 0 ? { base, texts: Object.fromEntries(left) } : undefined;
 }
 
+type Place = { line: number; column: number };
+
+/** placeIn is where the script is wrong; undefined if it is missing, for example. */
+function placeIn(error: unknown): Place | undefined {
+	if (!(error instanceof Failure) || !Array.isArray(error.details)) return;
+	const { params } =
+		(error.details as { field: string; params?: Partial<Place> }[]).find((one) => one.field === "script") ?? {};
+	return params?.line === undefined ? undefined : (params as Place);
+}
+
 function Form({ newest, shown }: { newest?: S["HookModule"]; shown?: S["HookModule"] }) {
 	const [, go] = useLocation();
 	const [, setAddress] = useAddress();
@@ -103,8 +113,7 @@ function Form({ newest, shown }: { newest?: S["HookModule"]; shown?: S["HookModu
 	const params = jsonOf(texts.params);
 	const wrong = fieldErrors(put.error);
 	for (const field of mended) delete wrong[field];
-	const places = put.error instanceof Failure ? (put.error.details as { params?: { line?: number } }[]) : undefined;
-	const place = wrong.script ? (places?.[0]?.params as { line: number; column: number } | undefined) : undefined;
+	const place = wrong.script ? placeIn(put.error) : undefined;
 	const around = useShowWrong(put.error);
 	const path = { id: texts.id.trim() };
 	const save = () => {

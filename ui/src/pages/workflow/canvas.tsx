@@ -133,8 +133,9 @@ function boundsOf(nodes: Node[]): { x: number; y: number; width: number; height:
 	return { x, y, width: right - x, height: Math.max(...ys) + 32 - y };
 }
 
-// Names can be read from this zoom on.
+// Names are read well from this zoom on, and just so from the lesser one.
 const readable = 0.75;
+const legible = 0.6;
 
 /** showAll shows the whole drawing, also before all of it is drawn. In a narrow window, where
  * nobody could read that, it shows the start. */
@@ -159,7 +160,7 @@ function keepInView(flow: Flow, duration?: number): Viewport | null {
 	const { x, y, zoom } = flow.getViewport();
 	const room = pane && { width: pane.clientWidth, height: pane.clientHeight - toolbar };
 	const fits = room && Math.min(room.width / (box.width * 1.1), room.height / (box.height * 1.1));
-	if (!room || fits! >= readable || zoom < readable) {
+	if (!room || fits! >= legible || zoom < readable) {
 		showAll(flow, duration);
 		return null;
 	}
@@ -437,7 +438,9 @@ export function Canvas() {
 			className="relative min-h-0 flex-1 overflow-hidden focus-visible:-outline-offset-2"
 		>
 			<p id="drawing-help" className="sr-only">
-				{t("Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Escape leaves.")}
+				{t(
+					"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Enter goes to its settings, Escape leaves.",
+				)}
 			</p>
 			<ReactFlow
 				nodes={grown.nodes}

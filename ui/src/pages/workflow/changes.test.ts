@@ -26,6 +26,26 @@ const told = (before: Definition, after: Definition) =>
 				.join(" ")}`,
 	);
 
+test("the order of members is no change", () => {
+	const set = (data: object): Partial<Definition> => ({
+		nodes: [{ id: "set", type: "set", data: data as never }],
+		edges: [],
+	});
+	expect(
+		told(
+			flow("", {
+				mode: "shadow",
+				limits: { hookMs: 1, totalMs: 2 },
+				...set({ vars: { a: { value: { x: 1, y: [2] } } } }),
+			}),
+			{
+				mode: "shadow",
+				...flow("", { limits: { totalMs: 2, hookMs: 1 }, ...set({ vars: { a: { value: { y: [2], x: 1 } } } }) }),
+			},
+		),
+	).toEqual([]);
+});
+
 test("places, order of edges and times are no change", () => {
 	const moved = flow("a");
 	moved.nodes[0] = { id: "start", type: "start", position: { x: 9, y: 9 } };

@@ -1,3 +1,4 @@
+import { isExact } from "../../api/exact";
 import { t } from "../../lang";
 import { type Definition, type Edge, edgeKey, hookOf, type Node, nameOf, nodeOf } from "./definition";
 import { type DiffLine, diffLines } from "./trace";
@@ -19,7 +20,7 @@ const differs = (lines: DiffLine[]): boolean => lines.some((line) => line.kind =
  * Where nodes are drawn does not count. */
 export function changesBetween(before: Definition, after: Definition): Change[] {
 	const out: Change[] = [];
-	const settings = diffLines(linesOf(settingsOf(before)), linesOf(settingsOf(after)));
+	const settings = differing(settingsOf(before), settingsOf(after));
 	if (differs(settings)) out.push({ key: "settings", kind: "changed", title: t("The workflow"), lines: settings });
 	for (const node of after.nodes) {
 		const was = nodeOf(before, node.id);
@@ -54,6 +55,20 @@ function settingsOf(definition: Definition): Record<string, unknown> {
 	return kept;
 }
 
+/** arranged is a value whose members are in the order of another one: their order means
+ * nothing. */
+function arranged(value: unknown, like: unknown): unknown {
+	const isObject = (one: unknown): one is Record<string, unknown> => typeof one === "object" && one !== null;
+	if (!isObject(value) || !isObject(like) || isExact(value)) return value;
+	if (Array.isArray(value)) return value.map((one, i) => arranged(one, like[i]));
+	const names = new Set([...Object.keys(like), ...Object.keys(value)].filter((name) => name in value));
+	return Object.fromEntries([...names].map((name) => [name, arranged(value[name], like[name])]));
+}
+
+/** differing compares the members of two objects. */
+const differing = (before: Record<string, unknown>, after: Record<string, unknown>): DiffLine[] =>
+	diffLines(linesOf(arranged(before, after) as typeof before), linesOf(after));
+
 /** linesOf are the members of an object, with their names first. */
 const linesOf = (object: Record<string, unknown>): string[] =>
 	Object.entries(object)
@@ -68,7 +83,7 @@ function nodeLines(before: Node | undefined, after: Node | undefined): DiffLine[
 		const { hook: had, ...data } = node.data ?? {};
 		return { type: node.type, ...data, ...(had ? { hook } : {}) };
 	};
-	const settings = diffLines(linesOf(factsOf(before)), linesOf(factsOf(after)));
+	const settings = differing(factsOf(before), factsOf(after));
 	const script = (node: Node | undefined) => (node && hookOf(node).script ? hookOf(node).script!.split("\n") : []);
 	const code = diffLines(script(before), script(after));
 	return [...(differs(settings) ? settings : []), ...(differs(code) ? code : [])];

@@ -23,7 +23,7 @@ import { edit, editor, replayOf, setEditor, useEditor } from "./store";
 import { connect } from "./sync";
 
 /** removeEdge takes an edge out of the draft. */
-const removeEdge = (edge: Edge) => edit((draft) => ({ ...draft, edges: draft.edges.filter((e) => e !== edge) }));
+export const removeEdge = (edge: Edge) => edit((draft) => ({ ...draft, edges: draft.edges.filter((e) => e !== edge) }));
 
 /** Line is an edge of the drawing. Under the pointer it offers a + and its removal. */
 export const Line = memo(function Line(props: EdgeProps) {

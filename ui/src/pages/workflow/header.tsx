@@ -3,6 +3,7 @@ import { useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Link, useLocation } from "wouter";
 import { useGo } from "@/shell/address";
+import { useLate } from "@/shell/search";
 import { useWorkflows } from "@/shell/session";
 import { api, query, refresh, type S } from "../../api/client";
 import { between, minute, t, tn } from "../../lang";
@@ -18,7 +19,7 @@ import { panels } from "./panels";
 import { endSitting } from "./sitting";
 import { edit, editor, ifMatch, select, setEditor, stillOpen, useEditor } from "./store";
 import { check, discard, isRefused, keepDeleted, keepMine, saidOf, save, showProblem, takeTheirs } from "./sync";
-import { dropUnread } from "./unread";
+import { discardUnread, dropUnread, fieldOf, showUnread, useUnread } from "./unread";
 
 /** Header says what is open, whether it is saved and whether it runs. */
 export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id: string | null) => void }) {
@@ -43,6 +44,7 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 					</span>
 				</h1>
 				<Saved />
+				<NotSaved />
 				<Running />
 				<Problems />
 				<Failing onShow={() => onPanel("tests")} />
@@ -106,7 +108,7 @@ export async function enableVersion(version: number, more?: Omit<S["EnableReques
 /** useInForce tells whether what runs is what is drawn, also after all changes were undone:
  * enabling would change nothing. What runs in shadow is
  * not in force. */
-function useInForce(): boolean {
+export function useInForce(): boolean {
 	const id = useEditor((s) => s.id);
 	const draft = useEditor((s) => s.draft);
 	const isSaved = useEditor((s) => s.draft === s.saved);
@@ -228,6 +230,33 @@ function Running() {
 						? t("shadow: v{version}", { version })
 						: t("active: v{version}", { version })}
 		</Chip>
+	);
+}
+
+/** NotSaved lists the fields whose texts are no part of the draft, and leads there. */
+function NotSaved() {
+	const draft = useEditor((s) => s.draft);
+	const unread = useLate(useUnread()); // many can be read as soon as they are written
+	if (unread.length === 0) return null;
+	return (
+		<Menu
+			align="start"
+			trigger={
+				<button
+					type="button"
+					className="inline-flex h-6 items-center gap-1.5 rounded-full bg-bad-soft px-2 font-medium text-bad text-xs [&_svg]:size-3"
+				>
+					<AlertTriangle />
+					{tn(unread.length, "{n} field is not saved", "{n} fields are not saved")}
+					<ChevronDown />
+				</button>
+			}
+			items={[
+				...unread.slice(0, 30).map((one) => ({ title: fieldOf(draft, one), onSelect: () => showUnread(one) })),
+				"line",
+				{ title: t("Discard what is written there"), danger: true, onSelect: () => discardUnread(draft.id) },
+			]}
+		/>
 	);
 }
 
@@ -374,11 +403,11 @@ function Files() {
 /** download saves the draft, with the tests of the workflow, as a file. */
 async function download(): Promise<void> {
 	await save(true);
-	const { id } = editor();
+	const { id, draft } = editor();
 	const { data } = await api.GET("/v1/workflows/{id}/export", { params: { path: { id } } });
 	const link = document.createElement("a");
 	link.href = URL.createObjectURL(new Blob([`${JSON.stringify(data, null, 2)}\n`], { type: "application/json" }));
-	link.download = `${id}.json`;
+	link.download = `${(draft.name || id).replace(/[\\/:*?"<>|\s]+/g, "-")}.json`;
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }

@@ -154,7 +154,7 @@ function Changed({ sample }: { sample: S["CallDetails"] }) {
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-warn-soft px-4 py-2 text-warn text-xs">
 			{t(
-				"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, which is kept encrypted and not shown.",
+				"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, and the output shows what comes of that.",
 				{ names: list(names.map((name) => t("“{name}”", { name }))) },
 			)}
 		</p>
@@ -186,11 +186,10 @@ function roots(
 	scripted: boolean,
 ): Record<string, unknown> {
 	const params = state.request.params as { name?: string; arguments?: unknown } | undefined;
-	const prefix = `${sample.server}__`;
 	const metadata = {
 		clientId: sample.client,
 		...(sample.server && { serverName: sample.server }),
-		...(sample.server && sample.tool?.startsWith(prefix) && { toolName: sample.tool.slice(prefix.length) }),
+		...(sample.ownName && { toolName: sample.ownName }),
 		...where,
 		requestId: sample.id,
 	};

@@ -11,8 +11,15 @@ export default {
 	"The draft of {name} is not saved: {why}": "{name} の下書きは保存されていません：{why}",
 	"Another test has this name.": "同じ名前のテストがあります。",
 	"Drawing of the workflow": "ワークフローの図",
-	"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Escape leaves.":
-		"矢印キーでノード間を移動、Tab で追加、C で接続、F2 で名前の変更、Delete で削除、Escape で図から離れます。",
+	"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Enter goes to its settings, Escape leaves.":
+		"矢印キーでノード間を移動、Tab で追加、C で接続、F2 で名前の変更、Delete で削除、Enter で設定へ移動、Escape で図から離れます。",
+	"Leads to": "次のノード",
+	"Leads to {name}: change": "次のノードは {name}：変更",
+	"Choose the step that it leads to": "次に進むノードを選択",
+	"nothing yet": "なし",
+	"beside the path": "並行",
+	"Remove the edge to {name}": "{name} への接続線を削除",
+	"No other step may follow here.": "ここに接続できるノードはほかにありません。",
 	"The whole drawing": "図の全体",
 	Redo: "やり直す",
 	"Lays the drawing out anew": "図を並べ直します",
@@ -138,8 +145,8 @@ export default {
 	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
 	"This record masks what {rules} found. In a real call, the workflow gets the real value.":
 		"この記録では、ルール {rules} が見つけた値を伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
-	"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, which is kept encrypted and not shown.":
-		"この呼び出しは {names} がすでに変更しています。入力に表示しているのは、クライアントに渡った内容です。試すときは、サーバーの応答（暗号化して保存しており、表示しません）を使います。",
+	"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, and the output shows what comes of that.":
+		"この呼び出しは {names} がすでに変更しています。入力に表示しているのは、クライアントに渡った内容です。試すときはサーバーの応答を使い、その結果を出力に表示します。",
 	"“{name}”": "「{name}」",
 	"{name}: {reason}": "{name}：{reason}",
 	"No call is looked for: {reason}": "対象の呼び出しを探せません。{reason}",
@@ -267,7 +274,7 @@ export default {
 	"Parameters (params) as JSON": "パラメーター（params、JSON）",
 	"The script is the shared module {name}. A change to it reaches all workflows that use it.":
 		"フックモジュール {name} のスクリプトです。変更すると、使用中のすべてのワークフローに反映されます。",
-	"Script of {name}": "{name} のスクリプト",
+	"Script of {name}": "{name} のコード",
 	"Not saved: this must be a whole number.": "整数ではないため、保存していません。",
 	"Not saved: this is not JSON yet ({why}).": "JSON として正しくないため、保存していません（{why}）。",
 	"The workflow": "ワークフロー",
@@ -364,13 +371,14 @@ export default {
 	Parameters: "パラメーター",
 	"Delete this workflow": "このワークフローを削除",
 	"also enable what the same template made for {types}":
-		"同じテンプレートから作成した、{types} 用のワークフローも有効にする",
+		"同じテンプレートから作成したワークフロー（{types}）も有効にする",
 	"{n} tests fail": "テスト {n} 件が失敗",
+	"In all versions: {runs}": "全バージョン：{runs}",
 	"{n} stopped for time or memory": "時間・メモリ超過で停止 {n} 回",
 	"p50 {time}": "p50 {time}",
 	"What version {version} did to this call.": "この呼び出しでバージョン {version} が実際に行ったことです。",
 	"What version {version} would have done to this call; it ran in shadow.":
-		"シャドーで実行されたバージョン {version} が、有効だった場合に行ったはずのことです。",
+		"バージョン {version} をシャドーで実行した結果です。有効であれば、次のように変更していました。",
 	"{replay} shows what the draft makes of it.": "「{replay}」で、下書きでの結果を確かめられます。",
 	"The call was refused.": "呼び出しは拒否されました。",
 	"The workflow failed, and the call was refused.": "ワークフローが失敗し、呼び出しは拒否されました。",
@@ -388,6 +396,10 @@ export default {
 	unchanged: "変更なし",
 	"failed, and the call passed": "失敗（呼び出しは通過）",
 	"the call failed": "呼び出しの失敗",
+	"{n} fields are not saved": "保存していない入力欄 {n} 個",
+	"Discard what is written there": "入力内容を破棄",
+	"What is written in {n} fields is not saved, and would not be enabled. Mend it, or discard it.":
+		"入力欄 {n} 個の内容が保存されていないため、有効にしても反映されません。修正するか、破棄してください。",
 	"Not saved: {why}": "保存していません：{why}",
 	"The draft is not saved: {why}": "下書きは保存されていません：{why}",
 	"The file {name} has {n} workflows, which are imported on the page of the workflows.":
@@ -403,7 +415,7 @@ export default {
 	"It runs when a client lists its tools, once it is enabled or in shadow.":
 		"有効またはシャドーにすると、クライアントがツールの一覧を取得するたびに動きます。",
 	"What version {version} would have done to a list of tools; it ran in shadow.":
-		"シャドーで実行されたバージョン {version} が、有効だった場合にツールの一覧に行ったはずのことです。",
+		"バージョン {version} をシャドーで実行した結果です。有効であれば、ツールの一覧を次のように変更していました。",
 	"What version {version} did to a list of tools.": "バージョン {version} がツールの一覧に行ったことです。",
 	"A replay leaves out scripts that nobody waits for.": "完了を待たないスクリプトは、試すときには実行されません。",
 	"The workflow failed.": "ワークフローが失敗しました。",
@@ -419,9 +431,12 @@ export default {
 		"このワークフローは、アクセストークン「{name}」の制限を実行するものです。",
 	"Change the limit": "制限を変更",
 	"The time in which a person is asked is not counted.": "承認を待つ時間は含みません。",
-	"They did not reach a server, or are not kept whole.":
-		"サーバーに届いていないか、内容がすべては記録されていない呼び出しです。",
-	"{n} more calls could not be tried.": "ほかに {n} 件は試せませんでした。",
+	"{n} more calls could not be tried: they did not reach a server, or are not kept whole.":
+		"ほかに {n} 件は、サーバーに届かなかったか、すべては保存されていないため、試せませんでした。",
+	"{n} more of its template are enabled too.": "同じテンプレートのほかの {n} 件も有効にしました。",
+	"{n} more of its template run in shadow too.": "同じテンプレートのほかの {n} 件もシャドーで開始しました。",
+	"What is drawn is active already. There is nothing to enable.":
+		"表示している内容はすでに有効です。有効にする変更はありません。",
 	"“{way}”: {reason}": "「{way}」：{reason}",
 	"in shadow {time}": "{time} にシャドーで開始",
 	"enabled {time}": "{time} に有効化",

@@ -25,7 +25,7 @@ import {
 	settledFor,
 } from "./definition";
 import { iconOf, wayText } from "./node";
-import { edit, editor, select, setEditor, useEditor } from "./store";
+import { type Adding, edit, editor, select, setEditor, useEditor } from "./store";
 import { connect, sayReplaced, tryEdge } from "./sync";
 
 type Choice = {
@@ -70,7 +70,7 @@ export function Chooser() {
 	return adding.kind === "add" ? (
 		<AddMenu key="add" screen={adding.screen} place={adding.place} />
 	) : (
-		<ConnectMenu key={adding.from} screen={adding.screen} from={adding.from} />
+		<ConnectMenu key={adding.from} {...adding} />
 	);
 }
 
@@ -167,26 +167,29 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 	return <List screen={screen} label={t("Add a step")} choices={choices} />;
 }
 
-/** openEdges are the edges from a node to steps that nothing leads to. The server knows
- * which of them are allowed. */
-function openEdges(draft: Definition, from: string): Edge[] {
+/** openEdges are the edges from a node to steps that nothing leads to, or those from one of
+ * its exits. The server knows which of them are allowed. */
+function openEdges(draft: Definition, from: string, exit?: string, moved?: Edge): Edge[] {
 	const node = nodeOf(draft, from);
 	if (!node) return [];
-	const ways = [...outsOf(node), ...(canFail(node) ? ["error"] : [])];
-	const targets = draft.nodes.filter((n) => n.id !== from && n.type !== "start" && entering(draft, n.id).length === 0);
+	const ways = exit ? [exit] : [...outsOf(node), ...(canFail(node) ? ["error"] : [])];
+	const targets = draft.nodes.filter(
+		({ id, type }) =>
+			id !== from && type !== "start" && (exit ? id !== moved?.target : entering(draft, id).length === 0),
+	);
 	return ways.flatMap((way) =>
 		targets.map((target) => ({ source: from, target: target.id, ...(way !== "out" && { sourceHandle: way }) })),
 	);
 }
 
-function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from: string }) {
+function ConnectMenu({ screen, from, way, moved }: Extract<Adding, { kind: "connect" }>) {
 	const draft = useEditor((s) => s.draft);
 	const [allowed, setAllowed] = useState<Edge[] | null>(null);
 	useEffect(() => {
 		let here = true;
 		const ask = async () => {
-			const edges = openEdges(draft, from).slice(0, 40);
-			const tried = await Promise.all(edges.map((edge) => tryEdge(edge)));
+			const edges = openEdges(draft, from, way, moved).slice(0, 40);
+			const tried = await Promise.all(edges.map((edge) => tryEdge(edge, moved)));
 			if (here) setAllowed(edges.filter((_, i) => !tried[i]!.reason));
 		};
 		ask().catch((error) => {
@@ -196,13 +199,13 @@ function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from:
 		return () => {
 			here = false;
 		};
-	}, [draft, from]);
+	}, [draft, from, way, moved]);
 	const node = nodeOf(draft, from);
 	const choices = (allowed ?? []).map((edge): Choice => {
 		const target = nodeOf(draft, edge.target)!;
 		const way = edge.sourceHandle ?? "out";
 		const Icon = iconOf(target);
-		const was = replacedBy(draft, edge);
+		const was = moved ?? replacedBy(draft, edge);
 		const old = was && nodeOf(draft, was.target);
 		const about = [
 			(way !== "out" || node?.type === "approve") && t("by “{way}”", { way: wayText(way) }),
@@ -213,7 +216,7 @@ function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from:
 			title: nameOf(target),
 			about: about.filter(Boolean).join(" · ") || undefined,
 			icon: <Icon />,
-			choose: () => void connect(edge),
+			choose: () => void connect(edge, moved),
 		};
 	});
 	return (
@@ -221,7 +224,13 @@ function ConnectMenu({ screen, from }: { screen: { x: number; y: number }; from:
 			screen={screen}
 			label={t("Connect to…")}
 			choices={choices}
-			none={allowed ? t("Nothing is left to connect: all other steps are reached, or may not follow here.") : "…"}
+			none={
+				allowed
+					? way
+						? t("No other step may follow here.")
+						: t("Nothing is left to connect: all other steps are reached, or may not follow here.")
+					: "…"
+			}
 		/>
 	);
 }

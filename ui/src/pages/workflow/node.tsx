@@ -177,6 +177,7 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 	const round = node.type === "start" || (node.type === "end" && !node.data?.label && !node.data?.outcome);
 	const Icon = iconOf(node, fromTemplate);
 	const tone = step && toneOf(step);
+	const ticked = round && step?.status === "ok" && changes(step) === 0 && step.runMillis <= 0.005;
 	return (
 		<div
 			data-node={id}
@@ -211,8 +212,7 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 				) : (
 					<span className={round ? "line" : "line flex-1"}>{nameOf(node, type)}</span>
 				)}
-				{round && step && <Mark step={step} />}
-				{begins && traced && !step && <span className="font-medium text-ok text-xs">✓</span>}
+				{(ticked || (begins && traced && !step)) && <span className="font-medium text-ok text-xs">✓</span>}
 			</div>
 			{!round && (
 				<div className="mt-0.5 flex min-h-4 flex-wrap items-center justify-between gap-x-2 text-faint text-xs">
@@ -241,6 +241,12 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 						</>
 					)}
 				</div>
+			)}
+			{/* Beside the name is room for a tick only. */}
+			{round && step && !ticked && (
+				<span className="absolute top-full left-1/2 mt-1 -translate-x-1/2 whitespace-nowrap">
+					<Mark step={step} />
+				</span>
 			)}
 			{!round && share > 0 && (
 				<div

@@ -160,7 +160,7 @@ export function OutputPane() {
 			</div>
 			{stats && (
 				<p className="line shrink-0 border-line border-t px-4 py-2 text-muted text-xs" title={statsText(stats)}>
-					{statsText(stats)}
+					{t("In all versions: {runs}", { runs: statsText(stats) })}
 				</p>
 			)}
 		</section>

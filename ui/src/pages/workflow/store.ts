@@ -23,7 +23,8 @@ export type Refused = { edge: Edge; reason?: string; pending?: boolean };
 /** Adding is the menu of nodes: where on the screen, and where in the drawing. */
 export type Adding =
 	| { kind: "add"; screen: Point; place: import("./definition").Place }
-	| { kind: "connect"; screen: Point; from: string };
+	/** Of one exit, if way is set: its edge that is moved, or none. */
+	| { kind: "connect"; screen: Point; from: string; way?: string; moved?: Edge };
 
 /** Replay is what the draft makes of a call; or, where ran is set, what a version did when
  * the call was made. */

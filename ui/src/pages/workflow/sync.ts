@@ -1,5 +1,6 @@
 import { useEffect } from "react";
 import { api, Failure, queries, refresh, root, type S } from "../../api/client";
+import { useConnected } from "../../api/events";
 import { t, tn } from "../../lang";
 import { complain, messageOf, say } from "../../ui";
 import { useUnsaved } from "../../ui/unsaved";
@@ -258,6 +259,8 @@ export async function connect(edge: Edge, moved?: Edge): Promise<string | undefi
 
 // How many replays and runs were asked for. What an earlier one answers is not shown.
 let asked = 0;
+// Genkan did not answer the last one.
+let isAway = false;
 
 /** replayNow runs the draft on the sample, with the server's answer of then. */
 export async function replayNow(call?: string): Promise<void> {
@@ -285,6 +288,7 @@ export async function replayNow(call?: string): Promise<void> {
 		setEditor({ replay: { call: chosen, matched: data!.matched, steps, result: data! }, unplayable: "" });
 	} catch (error) {
 		if (!isWanted()) return;
+		isAway = isUnreached(error);
 		setEditor({ unplayable: why || messageOf(error) });
 		throw error;
 	} finally {
@@ -420,6 +424,9 @@ export async function loadCall(id: string, signal?: AbortSignal): Promise<S["Cal
 	return data!;
 }
 
+/** isUnreached tells whether an error says that Genkan does not answer. */
+export const isUnreached = (error: unknown): boolean => error instanceof Failure && error.code === "unreachable";
+
 /** useSync keeps the draft saved and checked, and its replay fresh. It asks before a draft
  * that could not be saved is left. */
 export function useSync(id: string): void {
@@ -429,6 +436,10 @@ export function useSync(id: string): void {
 			(["failed", "conflict"].includes(s.saving.state) || (s.saving.state === "deleted" && s.draft !== s.saved)),
 	);
 	useUnsaved(isStuck, discard);
+	const connected = useConnected();
+	useEffect(() => {
+		if (connected && isAway && editor().unplayable) void replayNow().catch(() => {});
+	}, [connected]);
 	useEffect(() => {
 		let saveTimer: ReturnType<typeof setTimeout> | undefined;
 		let checkTimer: ReturnType<typeof setTimeout> | undefined;

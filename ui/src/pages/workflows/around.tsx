@@ -148,14 +148,13 @@ export const ForAdministrators = () => (
 
 /** newFor is the address of a new workflow around the calls of a tool. Workflows match tools
  * as server__tool, whatever the prefix of the server is. */
-export function newFor({ server, name }: { server: string; name: string }, more: Record<string, string>): string {
-	const own = name.replace(/^.*?__/, "");
-	return `/workflows/new?${new URLSearchParams({ tool: `${server}__${own}`, ...more })}`;
-}
+export const newFor = (tool: { server: string; ownName?: string }, more: Record<string, string>): string =>
+	`/workflows/new?${new URLSearchParams({ tool: `${tool.server}__${tool.ownName}`, ...more })}`;
 
 /** Around lists the workflows that run around the calls of a tool, in the order in which
  * they see a call. */
-export function Around({ tool: { server, name: tool } }: { tool: { server: string; name: string } }) {
+export function Around({ tool: one }: { tool: S["Tool"] }) {
+	const tool = one.name;
 	const [client, setClient] = useState("");
 	const asked = client.trim();
 	const found = query.useQuery(
@@ -195,7 +194,7 @@ export function Around({ tool: { server, name: tool } }: { tool: { server: strin
 			{found.data?.workflows.length === 0 && !found.data.off && (
 				<>
 					<span className="text-faint">{asked ? t("none for this client") : t("none")}</span>
-					<Link href={newFor({ server, name: tool }, { name: tool })} className="text-accent hover:underline">
+					<Link href={newFor(one, { name: tool })} className="text-accent hover:underline">
 						{t("Draw one")}
 					</Link>
 				</>

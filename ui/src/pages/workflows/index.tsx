@@ -169,14 +169,16 @@ export default function Workflows() {
 		);
 	};
 	const columns: Column<S["Workflow"]>[] = [
-		{ id: "state", title: t("State"), width: "160px", wide: true, cell: state },
+		{ id: "state", title: t("State"), width: "128px", wide: true, cell: state },
 		{
 			id: "name",
 			title: t("Name"),
 			width: "minmax(0,1fr)",
 			cell: (workflow) => (
 				<>
-					<b className="font-medium max-md:line-clamp-2 max-md:whitespace-normal">{workflow.name}</b>
+					<b title={workflow.name} className="font-medium max-md:line-clamp-2 max-md:whitespace-normal">
+						{workflow.name}
+					</b>
 					{workflow.description && <span className="ml-2 text-muted max-md:hidden">{workflow.description}</span>}
 					<div className="line text-muted text-xs max-md:hidden">
 						{workflow.noServers ? (
@@ -288,7 +290,7 @@ export default function Workflows() {
 			title={t("Workflows")}
 			beside={
 				<>
-					<LinkButton look="quiet" href="/modules">
+					<LinkButton look="quiet" href="/modules" title={t("Scripts that several workflows share")}>
 						{t("Hook modules")}
 					</LinkButton>
 					{workflows.data?.off && <Chip tone="bad">{t("All workflows are off")}</Chip>}
@@ -487,7 +489,11 @@ function KillSwitch({ off, workflows }: { off: boolean; workflows: S["Workflow"]
 		);
 	return (
 		<>
-			<Button look="danger" onClick={() => ask(true)}>
+			<Button
+				look="danger"
+				title={t("Turns all workflows off at once, until you turn them on again")}
+				onClick={() => ask(true)}
+			>
 				<Power />
 				{t("Kill switch")}
 			</Button>

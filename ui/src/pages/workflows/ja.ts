@@ -44,8 +44,11 @@ export default {
 	"Stop it": "無効にする",
 	"Calls then go through without it.": "無効にすると、呼び出しはこのワークフローを通りません。",
 	"also stop what the same template made for {types}":
-		"同じテンプレートから作成した、{types} 用のワークフローも無効にする",
-	"{n} more of its template too.": "同じテンプレートのほかの {n} 件も変更しました。",
+		"同じテンプレートから作成したワークフロー（{types}）も無効にする",
+	"{n} more of its template are stopped too.": "同じテンプレートのほかの {n} 件も無効にしました。",
+	"Turns all workflows off at once, until you turn them on again":
+		"すべてのワークフローを一度に止めます。再開するまで止まったままです。",
+	"Scripts that several workflows share": "複数のワークフローで共有するスクリプト",
 	"Others of its template go on: {names}.": "同じテンプレートの次のワークフローは有効なままです：{names}。",
 	"Until now: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.":
 		"これまで：{runs}。無効にすると、呼び出しはこのワークフローを通らず、変更も拒否もされなくなります。",

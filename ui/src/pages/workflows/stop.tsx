@@ -35,7 +35,8 @@ export function useStop(onChange?: (workflow: S["Workflow"]) => void): {
 		say(
 			sentences(
 				t("{name} is stopped. Calls go through without it.", { name: workflow.name }),
-				more.length > 0 && tn(more.length, "{n} more of its template too.", "{n} more of its template too."),
+				more.length > 0 &&
+					tn(more.length, "{n} more of its template is stopped too.", "{n} more of its template are stopped too."),
 				others.length > 0 &&
 					t("Others of its template go on: {names}.", { names: list(others.map(({ name }) => name)) }),
 			),

@@ -3,15 +3,17 @@ import { useEffect, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { useWorkflows } from "@/shell/session";
 import { api, Failure, refresh, type S } from "../../../api/client";
+import { useConnected } from "../../../api/events";
 import { between, list, number, sentences, t, tn, took } from "../../../lang";
 import { aroundWord } from "../../../lang/terms";
 import { Button, Card, Confirm, cx, messageOf, Spinner, say } from "../../../ui";
 import { partName } from "../../calls/words";
 import { enabledText, matchText, noServer, partsOf } from "../../workflows/around";
 import type { Definition, Match } from "../definition";
-import { enableVersion } from "../header";
+import { enableVersion, useInForce } from "../header";
 import { edit, editor, type Problem, select, setEditor, stillOpen, useEditor } from "../store";
-import { check, checkNow, ofLists, saidOf, save, showProblem, toolsList } from "../sync";
+import { check, checkNow, isUnreached, ofLists, saidOf, save, showProblem, toolsList } from "../sync";
+import { discardUnread, fieldOf, showUnread, type Unread, useUnread } from "../unread";
 
 /** How many of the last calls a draft is tried on. */
 export const last = 200;
@@ -21,6 +23,8 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	const draft = useEditor((s) => s.draft);
 	const wrong = useEditor((s) => s.problems);
 	const problems = wrong.length;
+	const unread = useUnread();
+	const inForce = useInForce();
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const matches = useEditor((s) => s.matches);
 	/** What the draft would have done to the last calls, or why that is not known. */
@@ -38,8 +42,22 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	const [together, setTogether] = useState(true);
 	const [takeOver, setTakeOver] = useState(true);
 	const dead = [...new Set(parts.flatMap((one) => one.noServers ?? []))];
+	const nothing =
+		inForce && !(together && parts.length > 0) && t("What is drawn is active already. There is nothing to enable.");
 	const differ = parts.some((one) => whom(one.match) !== whom(draft.match));
 
+	const connected = useConnected();
+	const [tries, setTries] = useState(0);
+	// biome-ignore lint/correctness/useExhaustiveDependencies: when Genkan answers again
+	useEffect(() => {
+		if (!connected) return;
+		if (isUnreached(error)) setRefused(undefined);
+		if (!isUnreached(found)) return;
+		setFound(null);
+		setTries((n) => n + 1);
+	}, [connected]);
+
+	// biome-ignore lint/correctness/useExhaustiveDependencies: tries asks again
 	useEffect(() => {
 		const asking = new AbortController();
 		const timer = setTimeout(async () => {
@@ -65,7 +83,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			clearTimeout(timer);
 			asking.abort();
 		};
-	}, [draft, problems]);
+	}, [draft, problems, tries]);
 
 	const enable = async (mode: "enforce" | "shadow") => {
 		ask(false);
@@ -93,7 +111,18 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			say(
 				sentences(
 					enabledText(editor().info!, all.data?.off),
-					others.length > 0 && tn(others.length, "{n} more of its template too.", "{n} more of its template too."),
+					others.length > 0 &&
+						(mode === "shadow"
+							? tn(
+									others.length,
+									"{n} more of its template runs in shadow too.",
+									"{n} more of its template run in shadow too.",
+								)
+							: tn(
+									others.length,
+									"{n} more of its template is enabled too.",
+									"{n} more of its template are enabled too.",
+								)),
 				),
 			);
 			onClose();
@@ -111,7 +140,9 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 		<Card className="flex shrink-0 flex-wrap items-center gap-3 px-4 py-3" role="region" aria-label={t("Enable")}>
 			<div className="flex min-w-0 flex-1 basis-80 flex-col gap-2">
 				<div role="status">
-					{problems > 0 ? (
+					{unread.length > 0 ? (
+						<NotSaved draft={draft} unread={unread} />
+					) : problems > 0 ? (
 						<Refused draft={draft} problems={wrong} />
 					) : error ? (
 						<span className="whitespace-pre-wrap text-bad">{messageOf(error)}</span>
@@ -124,6 +155,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 						</span>
 					)}
 				</div>
+				{nothing && <p>{nothing}</p>}
 				{parts.length > 0 && (
 					<label className="flex items-center gap-2">
 						<input type="checkbox" checked={together} onChange={(event) => setTogether(event.target.checked)} />
@@ -144,14 +176,19 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			</div>
 			<div className="ml-auto flex shrink-0 items-center gap-3">
 				<Button
-					disabled={problems > 0 || readOnly}
+					disabled={problems > 0 || unread.length > 0 || readOnly}
 					busy={busy}
 					title={t("It runs beside the calls and only records what it would have done, until you enable it.")}
 					onClick={() => (acting ? ask(true) : void enable("shadow"))}
 				>
 					{force ? t("Shadow in spite of failing tests") : t("Shadow first")}
 				</Button>
-				<Button look="primary" disabled={problems > 0} busy={busy} onClick={() => void enable("enforce")}>
+				<Button
+					look="primary"
+					disabled={problems > 0 || unread.length > 0 || Boolean(nothing)}
+					busy={busy}
+					onClick={() => void enable("enforce")}
+				>
 					{force ? t("Enable in spite of failing tests") : t("Enable")}
 				</Button>
 				<Button look="quiet" size="icon" aria-label={t("Close")} onClick={onClose}>
@@ -194,6 +231,31 @@ function Refused({ draft, problems }: { draft: Definition; problems: Problem[] }
 					</li>
 				))}
 			</ul>
+		</div>
+	);
+}
+
+/** NotSaved names the fields whose texts the draft lacks, and can discard them. */
+function NotSaved({ draft, unread }: { draft: Definition; unread: Unread[] }) {
+	return (
+		<div className="text-bad">
+			{tn(
+				unread.length,
+				"What is written in {n} field is not saved, and would not be enabled. Mend it, or discard it.",
+				"What is written in {n} fields is not saved, and would not be enabled. Mend it, or discard it.",
+			)}
+			<ul className="max-h-24 overflow-y-auto">
+				{unread.map((one) => (
+					<li key={`${one.step} ${one.path}`}>
+						<button type="button" className="text-left hover:underline" onClick={() => showUnread(one)}>
+							{fieldOf(draft, one)}
+						</button>
+					</li>
+				))}
+			</ul>
+			<Button size="small" className="mt-1" onClick={() => discardUnread(draft.id)}>
+				{t("Discard what is written there")}
+			</Button>
 		</div>
 	);
 }
@@ -278,13 +340,11 @@ export function Past({ found, passes }: { found: S["BacktestResult"]; passes: bo
 			{found.skipped > found.tooLarge && (
 				<>
 					{between()}
-					<span title={t("They did not reach a server, or are not kept whole.")}>
-						{tn(
-							found.skipped - found.tooLarge,
-							"{n} more call could not be tried.",
-							"{n} more calls could not be tried.",
-						)}
-					</span>
+					{tn(
+						found.skipped - found.tooLarge,
+						"{n} more call could not be tried: it did not reach a server, or is not kept whole.",
+						"{n} more calls could not be tried: they did not reach a server, or are not kept whole.",
+					)}
 				</>
 			)}
 			{found.tooLarge > 0 && (

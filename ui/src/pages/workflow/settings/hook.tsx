@@ -8,9 +8,10 @@ import { blank, type Schema } from "@/ui/schema";
 import { SchemaForm } from "@/ui/schemaform";
 import { type Hook, hookOf, isDetached, type Node, nameOf, withHook } from "../definition";
 import { hookFrom } from "../menu";
-import { edit, editNode, editor, type Problem, replayOf, useEditor } from "../store";
+import { edit, editNode, type Problem, replayOf, useEditor } from "../store";
 import { useTemplate } from "../template";
-import { hasUnread, unreadOf } from "../unread";
+import { unreadOf, useUnread } from "../unread";
+import { Exits } from "./exits";
 import { JsonField, NodeName, OnError, set } from "./parts";
 
 const Code = lazy(() => import("../code").then((module) => ({ default: module.Code })));
@@ -22,7 +23,8 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 	const templates = query.useQuery("get", "/v1/workflow-templates");
 	const type = useEditor((s) => s.draft.workflowType);
 	const hook = hookOf(node);
-	const [more, setMore] = useState(() => hasUnread(editor().id, node.id));
+	const [wanted, setMore] = useState(false);
+	const ofParams = useUnread().some(({ step, path }) => step === node.id && path === "hook.params");
 	// A template's script that nobody has changed is a form, too, until the script is asked for.
 	const [asScript, setAsScript] = useState(false);
 	const made = useTemplate(node);
@@ -38,6 +40,7 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 	if (marks.length === 0 && step?.line && step.error)
 		marks.push({ line: step.line, column: step.column, message: step.error });
 	const usesModule = hook.module !== undefined;
+	const more = wanted || (ofParams && !usesModule && !template);
 	const putParams = (params: unknown) =>
 		editNode(
 			node.id,
@@ -45,7 +48,7 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 			`params ${node.id}`,
 		);
 	return (
-		<div className="flex min-h-0 flex-1 flex-col overflow-y-auto">
+		<div className="relative flex min-h-0 flex-1 flex-col overflow-y-auto">
 			<div className="flex shrink-0 flex-wrap items-center gap-2 border-line border-b px-4 py-2">
 				<NodeName node={node} aria-label={t("Name")} className="flex-1 basis-24" />
 				<Select
@@ -111,10 +114,11 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 							</Select>
 						</Field>
 						{!isDetached(node) && <OnError node={node} />}
+						<Exits node={node} />
 						{!usesModule && !template && (
 							<JsonField
 								label={t("Parameters (params) as JSON")}
-								path="params"
+								path="hook.params"
 								step={node.id}
 								value={hook.params}
 								onChange={putParams}
@@ -223,16 +227,21 @@ function Params({
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const workflow = useEditor((s) => s.id);
 	return (
-		<div className="flex h-full flex-col gap-3 overflow-y-auto p-4">
+		<div className="relative flex h-full flex-col gap-3 overflow-y-auto p-4">
 			<p className="text-muted">{about}</p>
 			{schema ? (
 				<fieldset disabled={readOnly} aria-label={t("Parameters")}>
-					<SchemaForm schema={schema} value={value ?? {}} onChange={onChange} keep={unreadOf(workflow, step)} />
+					<SchemaForm
+						schema={schema}
+						value={value ?? {}}
+						onChange={onChange}
+						keep={unreadOf(workflow, step, "hook.params")}
+					/>
 				</fieldset>
 			) : (
 				<JsonField
 					label={t("Parameters (params) as JSON")}
-					path="params"
+					path="hook.params"
 					step={step}
 					value={value}
 					onChange={onChange}

@@ -5,7 +5,9 @@ import { hookOf, type Node, nameOf, nodeOf, remove } from "../definition";
 import { connectFrom, copyText, pasteText } from "../keys";
 import { useKindName } from "../node";
 import { edit, editNode, type Problem, select, useEditor } from "../store";
+import { useDiscarded } from "../unread";
 import { Cases } from "./cases";
+import { Exits } from "./exits";
 import { HookSettings } from "./hook";
 import { Body, Choice, Message, NodeName, OnError, set, WholeField, Wrong } from "./parts";
 import { SampleValues, ToolFields } from "./tool";
@@ -16,14 +18,15 @@ export function Settings() {
 	const id = useEditor((s) => s.selected.at(-1));
 	const many = useEditor((s) => s.selected.length);
 	const node = useEditor((s) => (id === undefined ? undefined : nodeOf(s.draft, id)));
+	const discarded = useDiscarded();
 	return (
 		<section data-settings aria-label={t("Settings")} className="flex min-h-0 min-w-0 flex-col">
 			{node && many === 1 ? (
-				<NodeSettings key={node.id} node={node} />
+				<NodeSettings key={`${discarded} ${node.id}`} node={node} />
 			) : many > 1 ? (
 				<Several count={many} />
 			) : (
-				<WorkflowSettings />
+				<WorkflowSettings key={discarded} />
 			)}
 		</section>
 	);
@@ -95,6 +98,7 @@ function NodeSettings({ node }: { node: Node }) {
 					</Field>
 					<Own node={node} problems={problems} />
 					<OnError node={node} />
+					<Exits node={node} />
 				</Body>
 			)}
 		</>
@@ -115,6 +119,8 @@ function Own({ node, problems }: { node: Node; problems: Problem[] }) {
 				<WholeField
 					label={t("Time limit in ms")}
 					hint={t("Sends the call to its server, once.")}
+					path="timeoutMs"
+					step={node.id}
 					value={data.timeoutMs}
 					onChange={(n) => put("timeoutMs", n)}
 					placeholder={t("that of the server")}
@@ -138,6 +144,8 @@ function Own({ node, problems }: { node: Node; problems: Problem[] }) {
 					<WholeField
 						label={t("Time limit in ms")}
 						hint={t("Nobody's answer is a no.")}
+						path="timeoutMs"
+						step={node.id}
 						value={data.timeoutMs}
 						onChange={(n) => put("timeoutMs", n)}
 						placeholder="300000"

@@ -8,10 +8,10 @@ import { canFail, hookOf, type Node, nameOf } from "../definition";
 import { rename } from "../node";
 import { editNode, editor, type Problem, useEditor } from "../store";
 import { reasonOf } from "../sync";
-import { unreadOf } from "../unread";
+import { overOf, unreadOf } from "../unread";
 
 export const Body = ({ children }: { children: ReactNode }) => (
-	<div className="flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4">{children}</div>
+	<div className="relative flex min-h-0 flex-1 flex-col gap-3 overflow-y-auto p-4">{children}</div>
 );
 
 /** set is an object with a key set, or without it. */
@@ -179,6 +179,8 @@ export function WholeField({
 	hint,
 	placeholder,
 	value,
+	path,
+	step,
 	onChange,
 	...data
 }: {
@@ -186,11 +188,19 @@ export function WholeField({
 	hint?: string;
 	placeholder: string;
 	value: unknown;
+	/** Where the value stands in the workflow, or in a step. */
+	path: string;
+	step?: string;
 	onChange: (value: number | undefined) => void;
 }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
+	const keep = unreadOf(
+		useEditor((s) => s.id),
+		step,
+	);
 	const shown = String(value ?? "");
-	const { typed, type, settle } = useTyped(shown);
+	const [first] = useState(() => keep.read(path, overOf(value)));
+	const { typed, type, settle } = useTyped(shown, first);
 	const isWrong = (n: unknown) => n !== undefined && !Number.isSafeInteger(n);
 	const wrong = typed !== undefined && isWrong(readNumber(typed));
 	return (
@@ -204,6 +214,7 @@ export function WholeField({
 				onChange={(event) => {
 					const read = readNumber(event.target.value);
 					type(event.target.value);
+					keep.write(path, overOf(value), isWrong(read) ? event.target.value : undefined);
 					if (!isWrong(read)) onChange(read as number | undefined);
 				}}
 				onBlur={() => !wrong && settle()}

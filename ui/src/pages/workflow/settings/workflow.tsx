@@ -34,6 +34,8 @@ export function WorkflowSettings() {
 			`match ${key}`,
 		);
 	const unknown = useEditor((s) => s.matches?.noServers);
+	const ofServers = unknown?.some((name) => match.servers?.includes(name));
+	const nobody = unknown && <span className="text-warn">{noServer(unknown)}</span>;
 	// What clients there are is asked for when the field is used.
 	const [writing, setWriting] = useState<boolean>();
 	const clients = useClients(writing !== undefined).names;
@@ -68,14 +70,14 @@ export function WorkflowSettings() {
 							options={Object.fromEntries(workflowTypes.map((type) => [type, aroundWord(type)]))}
 						/>
 					</Field>
-					<Field label={t(named[draft.workflowType] ?? "Tools")}>
+					<Field label={t(named[draft.workflowType] ?? "Tools")} hint={!ofServers && nobody}>
 						<Patterns
 							value={match.tools ?? []}
 							onChange={(value) => putMatch("tools", value)}
 							placeholder={named[draft.workflowType] ? t("all") : t("all, or github__*")}
 						/>
 					</Field>
-					<Field label={t("Servers")} hint={unknown && <span className="text-warn">{noServer(unknown)}</span>}>
+					<Field label={t("Servers")} hint={ofServers && nobody}>
 						<Patterns
 							value={match.servers ?? []}
 							onChange={(value) => putMatch("servers", value)}
@@ -130,6 +132,7 @@ export function WorkflowSettings() {
 						data-payload
 						label={t("Largest call and answer for scripts (KB)")}
 						placeholder="1024"
+						path="limits.payloadKB"
 						value={draft.limits?.payloadKB}
 						onChange={(value) => {
 							const limits = set(draft.limits ?? {}, "payloadKB", value);
@@ -140,6 +143,7 @@ export function WorkflowSettings() {
 						label={t("Order")}
 						hint={t("The lowest sees a call first and its answer last.")}
 						placeholder="0"
+						path="order"
 						value={draft.order}
 						onChange={(order) => put({ order }, "order")}
 					/>
