@@ -1,4 +1,5 @@
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
+import { isExact } from "@/api/exact";
 import { root } from "../../api/client";
 import { editor } from "./store";
 
@@ -145,7 +146,7 @@ export async function completeScript(context: CompletionContext): Promise<Comple
 		const options = type ? membersOf(type).map(toCompletion) : [];
 		if (parts[0] === "ctx" || parts[0] === "context") {
 			const value = sampleAt(parts);
-			if (value && typeof value === "object" && !Array.isArray(value))
+			if (value && typeof value === "object" && !Array.isArray(value) && !isExact(value))
 				for (const [key, v] of Object.entries(value))
 					if (!options.some((o) => o.label === key) && /^[\w$]+$/.test(key))
 						options.unshift({ label: key, type: "property", detail: JSON.stringify(v)?.slice(0, 24), boost: 1 });

@@ -3,6 +3,7 @@ import { Pin } from "lucide-react";
 import { Fragment, useEffect, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
 import { query, type S } from "../../api/client";
+import { isExact } from "../../api/exact";
 import { clock, list, t } from "../../lang";
 import {
 	Button,
@@ -217,7 +218,7 @@ function Tree({ value }: { value: Record<string, unknown> }) {
 					{": "}
 				</>
 			));
-		if (value && typeof value === "object") {
+		if (value && typeof value === "object" && !isExact(value)) {
 			const list = Array.isArray(value);
 			const entries: [string, unknown][] = list ? value.map((v, i) => [String(i), v]) : Object.entries(value);
 			const [open, close] = list ? ["[", "]"] : ["{", "}"];

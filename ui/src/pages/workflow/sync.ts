@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { api, Failure, queries, refresh, root, type S } from "../../api/client";
 import { useConnected } from "../../api/events";
+import { parseExact } from "../../api/exact";
 import { t, tn } from "../../lang";
 import { complain, messageOf, say } from "../../ui";
 import { useUnsaved } from "../../ui/unsaved";
@@ -420,8 +421,8 @@ export async function chosenSample(signal: AbortSignal): Promise<S["CallDetails"
 
 /** loadCall reads a call with what was sent and received. */
 export async function loadCall(id: string, signal?: AbortSignal): Promise<S["CallDetails"]> {
-	const { data } = await api.GET("/v1/calls/{id}", { params: { path: { id } }, signal });
-	return data!;
+	const { data } = await api.GET("/v1/calls/{id}", { params: { path: { id } }, signal, parseAs: "text" });
+	return parseExact(data!) as S["CallDetails"];
 }
 
 /** isUnreached tells whether an error says that Genkan does not answer. */
