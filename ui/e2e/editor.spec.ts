@@ -302,7 +302,7 @@ test("a field of the sample that is dragged onto a condition writes it", async (
 	// What is wrong with a case is told of that case.
 	const settings = page.getByRole("region", { name: "Settings" });
 	await settings.getByRole("button", { name: "Add a case" }).click();
-	await expect(settings).toContainText("“way2”: syntax error: the expression ends too early (1)");
+	await expect(settings).toContainText("“way2”: syntax error: the expression ends too early (line 1, column 1)");
 	await expect(settings.getByRole("textbox", { name: "Condition for “way2”" })).toHaveAttribute("aria-invalid", "true");
 	await expect(settings.getByRole("textbox", { name: "Condition for “yes”" })).not.toHaveAttribute("aria-invalid");
 });
