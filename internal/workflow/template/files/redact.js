@@ -10,9 +10,10 @@ const usual = (text) => (text.normalize("NFKC") === text ? text : text.replace(/
 const kana = (name) => name.replace(/[ァ-ヶ]/gu, (sign) => (sign.normalize("NFD") === sign ? sign : `(?:${sign}|${sign.normalize("NFD")})`));
 
 // A rule is applied to texts that have one of its hints; null stands for a digit. What its
-// test refuses stays.
+// test refuses stays. An expression that is given as text is compiled when it is needed: that
+// takes longer than to search a short text.
 const rules = [];
-const rule = (kind, hints, find, test) => params.kinds.includes(kind) && rules.push({ kind, hints, find, test });
+const rule = (kind, hints, find, test, flags = "gu") => params.kinds.includes(kind) && rules.push({ kind, hints, find, test, flags });
 
 // Whether the sign at a place of a text is a letter or digit of ASCII, or also _ or -.
 const isLetter = (text, at) => {
@@ -67,27 +68,29 @@ rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with 
 // the Kelvin sign and the long s are the same letters. What has neither quotes nor a digit nor a
 // sign between letters (correct-horse) is rather a word, or code.
 const japanese = kana("(?:パスワード|パスコード|パスフレーズ|暗証番号|認証(?:コード|番号)|確認コード|秘密鍵|APIキー|アクセスキー|シークレットキー)");
-const names = `(?:password|passwd|passphrase|secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|${japanese})`;
-const secretName = new RegExp(`(?:${names}|合い?言葉)$`, "iu");
+const latin = "(?:password|passwd|passphrase|secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token)";
+const secretName = new RegExp(`(?:${latin}|${japanese}|合い?言葉)$`, "iu");
 const quoted = (open, close, escaped) => {
   const word = `(?:${escaped}[^${open}${close}\\s\\0])+`, space = "[ \\t\\u00a0\\u3000]";
   return `${open}${space}*${word}(?:${space}+${word}){0,31}${space}*${close}`;
 };
 const bare = "[!#$%&*+./0-9:=?@A-Z\\\\^_`a-z|~-]{4,}";
 const values = `(?:${quoted('"', '"', '\\\\"|')}|${quoted("'", "'", "\\\\'|")}|${quoted("「", "」", "")}|${quoted("“", "”", "")}|["'「“]?[ぁ-んァ-ヶ一-龠ー]{0,10}${bare})`;
-rule("keys", [], new RegExp(`(${names}(?:["'」』】]?\\s*[=:は]|】)\\s*)${values}`, "giu"), (found, text, at, name) => {
-  const value = found.slice(name.length);
-  return /["'」”]$/u.test(value) ? value.length >= 6 : /[0-9]|[A-Za-z][!#$%&*+@^~-][A-Za-z]/u.test(value);
-});
+for (const [hints, names] of [[[], latin], [["ワー", "コー", "フレー", "暗証", "認証", "確認", "秘密鍵", "キー"], japanese]]) {
+  rule("keys", hints, `(${names}(?:["'」』】]?\\s*[=:は]|】)\\s*)${values}`, (found, text, at, name) => {
+    const value = found.slice(name.length);
+    return /["'」”]$/u.test(value) ? value.length >= 6 : /[0-9]|[A-Za-z][!#$%&*+@^~-][A-Za-z]/u.test(value);
+  }, "giu");
+}
 // An ideographic space may be all that is behind a name, and パス may be a path: then less is a value.
 const isMixed = (value) => value.length >= 6 && /[0-9]/u.test(value) && /[A-Za-z]/u.test(value) && !/[/\\.:]/u.test(value);
-rule("keys", ["\u3000"], new RegExp(`(${japanese}\\u3000+)${bare}`, "giu"), (found, text, at, name) => {
+rule("keys", ["\u3000"], `(${japanese}\\u3000+)${bare}`, (found, text, at, name) => {
   const value = found.slice(name.length);
   return isMixed(value) || (/^[0-9]{4,8}$/u.test(value) && !/[年月日時分円文桁件回]/u.test(text[at + found.length] ?? ""));
-});
-rule("keys", ["パス", "ハ\u309aス", "PW", "pw", "Pw"], new RegExp(`(${kana("(?:パス|pwd?)")}\\s*[=:]\\s*)${bare}`, "giu"), (found, text, at, name) => {
+}, "giu");
+rule("keys", ["パス", "ハ\u309aス", "PW", "pw", "Pw"], `(${kana("(?:パス|pwd?)")}\\s*[=:]\\s*)${bare}`, (found, text, at, name) => {
   return isMixed(found.slice(name.length)) && !/[A-Za-zァ-ヶー対\u3099\u309a]/u.test(text[at - 1] ?? "");
-});
+}, "giu");
 rule("keys", ["言葉"], /(合い?言葉["'」』】]?[ \t\u3000]*[=:は][ \t\u3000]*)[「“"][^「」“”"\n\0]{1,60}[」”"]/gu);
 rule("keys", ["言葉"], /(合い?言葉["'」』】]?[ \t\u3000]*[=:][ \t\u3000]*)[^\s、。,「」“”"\0]{2,40}/gu);
 
@@ -95,11 +98,11 @@ rule("keys", ["言葉"], /(合い?言葉["'」』】]?[ \t\u3000]*[=:][ \t\u3000
 // of Japanese may go on with others: in example.jpまで, the address ends before まで.
 const atSign = "(?:@|%40|&#64;|&#[xX]40;|&commat;)";
 const domainPart = "(?:[A-Za-z0-9À-ɏ-]+|[ぁ-んァ-ヶー一-龠々가-힣а-яё][ぁ-んァ-ヶー一-龠々가-힣а-яёA-Za-z0-9-]*)";
-rule("mail", ["@", "%40", "&#64;", "&#x40;", "&#X40;", "&commat;"], new RegExp(`[A-Za-z0-9._%+-]+${atSign}(?:${domainPart}\\.)+[A-Za-z]{2,}`, "gu"), (found) => !found.startsWith("git@"));
+rule("mail", ["@", "%40", "&#64;", "&#x40;", "&#X40;", "&commat;"], `[A-Za-z0-9._%+-]+${atSign}(?:${domainPart}\\.)+[A-Za-z]{2,}`, (found) => !found.startsWith("git@"));
 
 // Hyphens have many forms in Japanese texts.
 const D = "[0-9]", H = "[-‐‑–—―−ー]", S = "[- \\u3000‐‑–—―−ー]";
-const number = (kind, source, test) => rule(kind, null, new RegExp(source, "gu"), test);
+const number = (kind, source, test) => rule(kind, null, source, test);
 const digits = (text) => text.replace(/[^0-9]/gu, "");
 // A number stands alone if it is no part of a longer number, a word or an id.
 const alone = (found, text, at) => {
@@ -153,14 +156,14 @@ number("phone", phones.join("|"), isPhone);
 // Addresses: from the prefecture, or else from the city or ward, to the number of the house. A
 // town alone stays. Without a prefecture, the number must have parts, or there are both a city
 // and a ward: a city that has many of something, or won 3-1, is no address.
-number("address", `〒[ \\u3000]?${D}{3}${H}?${D}{4}|(?:東京都|北海道|京都府|大阪府|[一-龠]{2,3}県)[^\\s、。,"\\0]{1,12}?[市区町村][^\\s、。,"\\0]{0,20}?${D}+(?:(?:丁目|番地|番|号|の|${H})${D}*)*`);
+rule("address", ["〒", "都", "道", "府", "県"], `〒[ \\u3000]?${D}{3}${H}?${D}{4}|(?:東京都|北海道|京都府|大阪府|[一-龠]{2,3}県)[^\\s、。,"\\0]{1,12}?[市区町村][^\\s、。,"\\0]{0,20}?${D}+(?:(?:丁目|番地|番|号|の|${H})${D}*)*`);
 const place = "(?:[一-龠々ヶケ]{1,5}|さいたま|つくば|いわき|ひたちなか|うるま)", town = "[一-龠々ヶケァ-ヴー]{1,12}";
 const parts = `${D}{1,3}(?:丁目${D}{1,4}|番地|番${D}{1,3}号|(?:${H}${D}{1,4}){2})(?:(?:番地?|号|の|${H})${D}*)*`;
-number("address", `${place}[市区][一-龠々ヶケァ-ヴーぁ-ん]{1,14}${parts}`, (found, text, at) => !isLetter(text, at + found.length));
-number("address", `${place}市[一-龠々]{1,4}区${town}${D}{1,4}(?:${H}${D}{1,4}|番)?`, (found, text, at) => /^(?:$|[\s、。,()「」<>"';:!?/|]|[のにでへをがとはだもや])/u.test(text.slice(at + found.length, at + found.length + 1)));
+rule("address", ["市", "区"], `${place}[市区][一-龠々ヶケァ-ヴーぁ-ん]{1,14}${parts}`, (found, text, at) => !isLetter(text, at + found.length));
+rule("address", ["市"], `${place}市[一-龠々]{1,4}区${town}${D}{1,4}(?:${H}${D}{1,4}|番)?`, (found, text, at) => /^(?:$|[\s、。,()「」<>"';:!?/|]|[のにでへをがとはだもや])/u.test(text.slice(at + found.length, at + found.length + 1)));
 number("address", "[0-9]{1,5} (?:[A-Z][A-Za-z.]* ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct)[.]?(?:,? [A-Z][A-Za-z ]{1,30},? [A-Z]{2} [0-9]{5}(?:-[0-9]{4})?)?", alone);
 
-for (const source of params.also) rules.push({ kind: "custom", hints: [], find: new RegExp(source, "gu") });
+for (const source of params.also) rules.push({ kind: "custom", hints: [], find: source, flags: "gu" });
 
 const spliced = (text, cuts) => {
   let end = 0, made = "";
@@ -173,11 +176,13 @@ const spliced = (text, cuts) => {
 const plain = (text) => {
   let searched = usual(text);
   const numbers = /[0-9]/u.test(searched);
-  for (const { kind, hints, find, test } of rules) {
+  for (const one of rules) {
+    const { kind, hints, test } = one;
     if (hints === null ? !numbers : hints.length > 0 && !hints.some((hint) => searched.includes(hint))) continue;
+    if (typeof one.find === "string") one.find = new RegExp(one.find, one.flags);
     const cuts = [];
     const here = kind === "custom" ? text : searched;
-    here.replace(find, (found, ...more) => {
+    here.replace(one.find, (found, ...more) => {
       const at = more.find((value) => typeof value === "number");
       const first = kind === "keys" && typeof more[0] === "string" ? more[0] : "";
       if (found === "" || (test && !test(found, here, at, first))) return "";
