@@ -81,7 +81,7 @@ func (p *Process) embeddingsProblem() (problem gateway.Text, at time.Time) {
 	if p.vectors.shelf == nil {
 		return problem, at
 	}
-	err, at := p.vectors.shelf.Wrong()
+	at, err := p.vectors.shelf.Wrong()
 	if err == nil {
 		return problem, time.Time{}
 	}

@@ -269,7 +269,7 @@ func TestShelfWhileTheModelFails(t *testing.T) {
 	pauses <- time.Time{}
 	testkit.Eventually(t, func() bool { return cell.Load() != nil }, "it works again")
 	testkit.Eventually(t, func() bool { return strings.Contains(lines(), "can be had again") }, "the log says so")
-	if err, _ := s.Wrong(); err != nil {
+	if _, err := s.Wrong(); err != nil {
 		t.Error(err)
 	}
 	mu.Lock()

@@ -182,10 +182,10 @@ func (s *Shelf) Query(ctx context.Context, text string) []float32 {
 
 // Wrong returns why the endpoint failed and when it did last, or nil if it works or was not
 // asked yet.
-func (s *Shelf) Wrong() (why error, at time.Time) {
+func (s *Shelf) Wrong() (at time.Time, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.wrong, s.wrongAt
+	return s.wrongAt, s.wrong
 }
 
 // tell keeps whether the endpoint fails. It logs once that the endpoint fails, and once that it works again.

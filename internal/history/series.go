@@ -227,7 +227,7 @@ func (s *sums) add(at int, w row, failed bool) {
 	s.took[at] = append(s.took[at], w.number(rowTook))
 }
 
-func (s *sums) merge(other *sums) {
+func (s *sums) merge(other *sums) { //nolint:unused // foldNames calls it
 	s.calls += other.calls
 	for i := range s.stats {
 		into, more := &s.stats[i], &other.stats[i]

@@ -126,11 +126,11 @@ func encodeError(id []byte, err error, language lang.Language) (message []byte, 
 	if errors.As(err, &refused) {
 		return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(refused.rpc, text, refused.data)), http.StatusOK, e
 	}
-	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(wire.rpc, text, appendDetails(nil, err, e))), wire.status, e
+	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(wire.rpc, text, appendDetails(nil, e))), wire.status, e
 }
 
 // appendDetails appends what programs read of an error.
-func appendDetails(to []byte, err error, e *gateway.Error) []byte {
+func appendDetails(to []byte, e *gateway.Error) []byte {
 	code := e.Code.String()
 	if catalog.IsDisabled(e) {
 		code = "disabled" // denied is also what a server's sign-in lacks permissions for
@@ -159,7 +159,7 @@ func encodeCallError(id []byte, method string, in *gateway.Params, err error, la
 	}
 	result = jsonrpc.AppendQuoted(append(result, `"content":[{"type":"text","text":`...), language.Error(e))
 	result = append(result, `}],"isError":true,"_meta":{"`+metaError+`":`...)
-	result = append(appendDetails(result, err, e), "}}"...)
+	result = append(appendDetails(result, e), "}}"...)
 	return jsonrpc.AppendResult(nil, id, result), http.StatusOK, e
 }
 
