@@ -24,8 +24,8 @@ type Approval struct {
 	// Hash is the hash of the call's name and arguments.
 	Hash string
 	// Arguments are those of the call without the secrets that genkan holds, with long
-	// strings cut; of resources/read, an object with the URI. NotShown is how many bytes they lack, and Masked is set if they lack
-	// secrets.
+	// strings cut; of resources/read, an object with the URI. NotShown is how many bytes
+	// they lack, and Masked is set if they lack secrets.
 	Arguments        string
 	NotShown         int
 	Masked           bool

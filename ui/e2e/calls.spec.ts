@@ -507,10 +507,9 @@ test("a double click allows one call, though the next one takes its place", asyn
 });
 
 test("the row that j and k reach is read out", async ({ genkan, signedIn: page }) => {
-	await genkan.call("fault__echo", { text: "one" });
-	await genkan.call("fault__echo", { text: "two" });
+	for (const text of ["one", "two", "three"]) await genkan.call("fault__echo", { text });
 	await go(page, genkan, "calls");
-	await expect(rows(page)).toHaveCount(3);
+	await expect(rows(page)).toHaveCount(4);
 	const list = page.getByRole("grid", { name: "Calls" });
 	const reached = async () => {
 		const id = await list.getAttribute("aria-activedescendant");
@@ -518,7 +517,15 @@ test("the row that j and k reach is read out", async ({ genkan, signedIn: page }
 	};
 	await page.keyboard.press("j");
 	await expect(list).toBeFocused();
+	expect(await reached()).toContain("three");
+	await page.keyboard.press("j");
 	expect(await reached()).toContain("two");
+	await page.keyboard.press("k");
+	// On the way back from a call that was opened by a click, j goes on from there.
+	await rows(page).nth(2).getByRole("gridcell").nth(4).click();
+	await expect(page.getByRole("heading", { level: 1 })).toContainText("fault / ");
+	await page.keyboard.press("Escape");
+	await expect(rows(page)).toHaveCount(4);
 	await page.keyboard.press("j");
 	expect(await reached()).toContain("one");
 });

@@ -193,6 +193,26 @@ test("undo takes back positions, names, code and settings; redo brings them agai
 		.toBe("let a = 1;");
 });
 
+test.describe("a change that cannot be stored", () => {
+	test.use({ provoked: /ERR_FAILED/ });
+	test("that is undone leaves nothing to save or to mend", async ({ signedIn: page, genkan }) => {
+		await put(genkan, plain("taken-back"));
+		await go(page, genkan, "workflows/taken-back");
+		await page.route("**/v1/workflows/taken-back*", (route) =>
+			route.request().method() === "PUT" ? route.abort() : route.continue(),
+		);
+		await node(page, "call").click();
+		const limit = page.getByLabel("Time limit in ms");
+		await limit.fill("-20");
+		await expect(page.getByRole("button", { name: /problem/ })).toBeVisible();
+		await canvas(page).focus();
+		await page.keyboard.press("Control+z");
+		await expect(limit).toHaveValue("");
+		await expect(page.getByRole("button", { name: /problem/ })).toHaveCount(0);
+		await expect(page.getByText(/^saving…|^not saved/)).toHaveCount(0);
+	});
+});
+
 test("Tidy lays the drawing out, undo brings it back, and a map shows a large one", async ({
 	signedIn: page,
 	genkan,

@@ -110,7 +110,10 @@ export function List<T>({
 		if (event.detail > 1) return; // the first click of a double click may have put another thing here
 		if (!event.currentTarget.contains(at) || at.closest("a,button,input,[data-own]")) return;
 		if (href && (event.ctrlKey || event.metaKey || event.button === 1)) window.open(base + href(row), "_blank");
-		else if (event.button === 0) open?.(row);
+		else if (event.button === 0 && open) {
+			onSelect?.(rowKey(row)); // on the way back, j goes on from here
+			open(row);
+		}
 	};
 	const own = useRef<HTMLDivElement>(null);
 	const scroller = scrollRef ?? own;

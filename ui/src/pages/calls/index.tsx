@@ -74,12 +74,14 @@ function useOpen() {
 
 let lastSelected: string | undefined;
 
-/** useSelected is the row that j and k have reached. It is so still on the way back to the list. */
+/** useSelected is the row that j and k have reached, or that was opened. It is so still on the way
+ * back to the list. */
 function useSelected() {
-	const [selected, select] = useState(lastSelected);
-	useEffect(() => {
-		lastSelected = selected;
-	}, [selected]);
+	const [selected, setSelected] = useState(lastSelected);
+	const select = useCallback((key: string) => {
+		lastSelected = key;
+		setSelected(key);
+	}, []);
 	return [selected, select] as const;
 }
 

@@ -465,8 +465,12 @@ export function useSync(id: string): void {
 		};
 		const stop = useEditor.subscribe((now, before) => {
 			if (now.id !== id || before.id !== id) return;
-			if (now.draft !== before.draft && now.draft !== now.saved) {
-				if (now.saving.state !== "conflict" && now.saving.state !== "deleted") {
+			if (now.draft !== before.draft) {
+				if (now.draft === now.saved) {
+					// A change was undone before it was stored.
+					if (now.saving.state === "waiting" || now.saving.state === "failed")
+						setEditor({ saving: { state: "saved" } });
+				} else if (now.saving.state !== "conflict" && now.saving.state !== "deleted") {
 					if (now.saving.state !== "waiting" && now.saving.state !== "saving")
 						setEditor({ saving: { state: "waiting" } });
 					saveSoon();
