@@ -72,8 +72,8 @@ func (p *Process) listsDropped() {
 }
 
 // renewLists notifies clients that have lists of their own when these change, and ends
-// approvals of calls and subscriptions that these have no more. It runs beside refresh, because it may wait
-// for workflows.
+// approvals of calls and subscriptions that these have no more. It runs beside refresh,
+// because it may wait for workflows.
 func (p *Process) renewLists(ctx context.Context) {
 	for {
 		select {

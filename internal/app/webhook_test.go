@@ -57,7 +57,7 @@ func (h *testHouse) pending(arguments string) (decided chan string, one client.A
 	testkit.Eventually(h.t, func() bool {
 		var list client.ApprovalList
 		err := json.Unmarshal([]byte(h.must(http.MethodGet, "/v1/approvals", "", http.StatusOK)), &list)
-		if err == nil && len(list.Approvals) == 1 && list.Approvals[0].Webhook != "sending" {
+		if err == nil && len(list.Approvals) == 1 && (list.Approvals[0].Webhook == "sent" || list.Approvals[0].Webhook == "failed") {
 			one = list.Approvals[0]
 		}
 		return one.ID != ""
