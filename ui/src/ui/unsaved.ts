@@ -7,7 +7,7 @@ type Go = () => void;
 type Where = "page" | "dialog" | "browser";
 type Unsaved = { drop: Go; where: Where };
 
-/** useLeaving has what is not saved, and where its reader wants to go all the same. */
+/** useLeaving holds what is not saved, and the way that its reader has chosen all the same. */
 export const useLeaving = create<{ unsaved: Map<string, Unsaved>; pending?: Go }>(() => ({ unsaved: new Map() }));
 
 /** useUnsaved asks before the reader leaves the page while something is not saved.

@@ -233,6 +233,10 @@ function Running() {
 	);
 }
 
+// A button that says what is wrong, in the place of a chip.
+const alarm =
+	"inline-flex h-6 items-center gap-1.5 rounded-full bg-bad-soft px-2 font-medium text-bad text-xs [&_svg]:size-3";
+
 /** NotSaved lists the fields whose texts are no part of the draft, and leads there. */
 function NotSaved() {
 	const draft = useEditor((s) => s.draft);
@@ -242,10 +246,7 @@ function NotSaved() {
 		<Menu
 			align="start"
 			trigger={
-				<button
-					type="button"
-					className="inline-flex h-6 items-center gap-1.5 rounded-full bg-bad-soft px-2 font-medium text-bad text-xs [&_svg]:size-3"
-				>
+				<button type="button" className={alarm}>
 					<AlertTriangle />
 					{tn(unread.length, "{n} field is not saved", "{n} fields are not saved")}
 					<ChevronDown />
@@ -269,10 +270,7 @@ function Problems() {
 		<Menu
 			align="start"
 			trigger={
-				<button
-					type="button"
-					className="inline-flex h-6 items-center gap-1.5 rounded-full bg-bad-soft px-2 font-medium text-bad text-xs [&_svg]:size-3"
-				>
+				<button type="button" className={alarm}>
 					<AlertTriangle />
 					{tn(problems.length, "{n} problem", "{n} problems")}
 					<ChevronDown />
@@ -291,11 +289,7 @@ function Failing({ onShow }: { onShow: () => void }) {
 	const results = useEditor((s) => s.tests.results);
 	if (!results?.failed) return null;
 	return (
-		<button
-			type="button"
-			onClick={onShow}
-			className="inline-flex h-6 items-center gap-1.5 rounded-full bg-bad-soft px-2 font-medium text-bad text-xs [&_svg]:size-3"
-		>
+		<button type="button" onClick={onShow} className={alarm}>
 			<FlaskConical />
 			{tn(results.failed, "{n} test fails", "{n} tests fail")}
 		</button>

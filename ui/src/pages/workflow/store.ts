@@ -183,9 +183,9 @@ export function select(ids: string[]): void {
 // How many workflows were opened.
 let opened = 0;
 
-/** stillOpen returns what tells whether the workflow that is open now still is, for whatever
- * waits for an answer. Its id may be another by then: that of a new one is settled when it is
- * stored. */
+/** stillOpen returns a function that reports whether the workflow that is open now is still
+ * open. Whoever waits for an answer asks it. It does not compare ids, because the id of a new
+ * workflow is settled when that is stored. */
 export function stillOpen(): () => boolean {
 	const mine = opened;
 	return () => mine === opened && editor().id !== "";
