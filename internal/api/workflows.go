@@ -214,7 +214,7 @@ func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
 		ID: s.ID, Name: cmp.Or(s.Name, s.ID), Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
 		State: string(s.Phase(mode)), Stopped: stopped,
 		Order: s.Order, Mode: modeOf(mode), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
-		Source: source, UpdatedAt: s.UpdatedAt.Time().UTC(), Conditional: s.Match.When != "",
+		Source: source, UpdatedAt: s.UpdatedAt.Time().UTC(), ETag: tagOf(&s), Conditional: s.Match.When != "",
 		Match: client.WorkflowMatch{Servers: match.Servers, Tools: match.Tools, Clients: match.Clients}, NoServers: match.NoServers(a.serverNames()),
 	}
 }

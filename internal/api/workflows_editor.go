@@ -171,9 +171,15 @@ func (a *API) putSwitch(w http.ResponseWriter, r *http.Request, id gateway.Ident
 
 func (a *API) listNodeTypes(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	nodes, settings := workflow.Descriptions(a.language() == lang.Japanese)
-	out := client.NodeTypes{Nodes: []client.NodeType{}, Settings: settings}
+	out := client.NodeTypes{Nodes: []client.NodeType{}, Kinds: []client.NodeKind{}, Settings: settings}
 	for _, n := range nodes {
 		out.Nodes = append(out.Nodes, client.NodeType(n))
+	}
+	for _, k := range workflow.Kinds() {
+		out.Kinds = append(out.Kinds, client.NodeKind{
+			Type: k.Type, WorkflowType: k.Workflow, Title: a.language().Text(k.Title), Description: a.language().Text(k.Description),
+			When: k.When, Handles: append([]string{}, k.Handles...), HandlesIn: k.HandlesIn, Beside: k.Beside, New: k.New,
+		})
 	}
 	encode(w, http.StatusOK, out)
 }

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -202,4 +203,19 @@ func TestLargeDefinitions(t *testing.T) {
 	d.send("PUT", "/v1/workflows/w?base=1", sized(5<<20)).want(t, 400, []string{"larger than 4 MB"}, nil)
 	d.send("PUT", "/v1/workflows/w?base=1", sized(17<<20)).want(t, 413, []string{"larger than 16 MiB"}, nil)
 	d.send("POST", "/v1/tools/search", `{"query":"`+strings.Repeat("x", 2<<20)+`"}`).want(t, 413, []string{"larger than 1 MiB"}, nil)
+}
+
+// The kinds of nodes are written down for the tests of the pages.
+func TestKindsOfNodes(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	var got struct{ Kinds json.RawMessage }
+	if err := json.Unmarshal([]byte(d.send("GET", "/v1/workflow-nodes", "").body), &got); err != nil {
+		t.Fatal(err)
+	}
+	var pretty bytes.Buffer
+	if err := json.Indent(&pretty, got.Kinds, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	testkit.GoldenFile(t, "testdata/kinds.json", pretty.Bytes())
 }

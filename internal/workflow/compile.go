@@ -199,9 +199,9 @@ func (b *Builder) connect(source, target *step, handle string) {
 	case target.Role == RoleDetached:
 		source.beside[handle] = append(source.beside[handle], target)
 	case source.next[handle] != nil && source.next[handle] != target && source.oneWay(handle):
-		b.Problem("it leads to “%s” already; only one step can follow it", b.definition.node(source.next[handle].id).name())
+		b.Problem("it leads to “%s” already; only one step can follow it", b.nameOf(b.definition.node(source.next[handle].id)))
 	case source.next[handle] != nil && source.next[handle] != target:
-		b.Problem("its exit “%s” leads to “%s” already; only one step can follow it", wayName(handle), b.definition.node(source.next[handle].id).name())
+		b.Problem("its exit “%s” leads to “%s” already; only one step can follow it", wayName(handle), b.nameOf(b.definition.node(source.next[handle].id)))
 	default:
 		source.next[handle] = target
 	}

@@ -15,8 +15,6 @@ type NodeDescription struct {
 	Type        string `json:"type"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	// Handles are the ways out. A condition has its cases besides.
-	Handles []string `json:"handles"`
 	// Data is the JSON Schema of the node's data.
 	Data json.RawMessage `json:"data"`
 }

@@ -1,8 +1,6 @@
 package workflow
 
 import (
-	"cmp"
-	"encoding/json"
 	"slices"
 
 	"genkan/internal/gateway"
@@ -132,7 +130,7 @@ func (b *Builder) calls(s *step, called bool, seen map[visit]bool) {
 	seen[visit{s, called}] = true
 	if s.Role == RoleCall && called {
 		b.node = b.definition.node(s.id)
-		b.Problem("it is the second “%s” on its path; a call is sent once", gateway.Textf("Call the tool"))
+		b.Problem("it is the second “%s” on its path; a call is sent once", b.callName())
 		return
 	}
 	b.side(s, s, called)
@@ -153,9 +151,9 @@ func (b *Builder) side(s, at *step, called bool) {
 	b.node = b.definition.node(s.id)
 	switch {
 	case s.Side == BeforeCall && called:
-		b.Problem("it refuses or changes a call, so it must stand before “%s”", gateway.Textf("Call the tool"))
+		b.Problem("it refuses or changes a call, so it must stand before “%s”", b.callName())
 	case s.Side == BehindCall && !called && leadsToCall(at, map[*step]bool{}):
-		b.Problem("it needs the answer, so it must stand behind “%s”", gateway.Textf("Call the tool"))
+		b.Problem("it needs the answer, so it must stand behind “%s”", b.callName())
 	}
 }
 
@@ -168,54 +166,6 @@ func leadsToCall(s *step, seen map[*step]bool) bool {
 		}
 	}
 	return false
-}
-
-// called is the label of a node, or its id if it has none. People who draw never see ids.
-func (n *Node) called() string {
-	var data struct{ Label string }
-	_ = json.Unmarshal(n.Data, &data) // Compile reports what cannot be read
-	return cmp.Or(gateway.Short(data.Label), n.ID)
-}
-
-// name is what editors call a node: its label, or its kind.
-func (n *Node) name() gateway.Text {
-	var data struct {
-		Label, Outcome string
-		Hook           struct{ Blocking bool }
-	}
-	_ = json.Unmarshal(n.Data, &data) // Compile reports what cannot be read
-	if data.Label != "" {
-		return gateway.Textf("%s", gateway.Short(data.Label))
-	}
-	switch n.Type {
-	case "start":
-		return gateway.Textf("Start")
-	case "end":
-		switch data.Outcome {
-		case "deny":
-			return gateway.Textf("Refuse")
-		case "error":
-			return gateway.Textf("Fail")
-		}
-		return gateway.Textf("End")
-	case "mcp-call":
-		return gateway.Textf("Call the tool")
-	case "hook":
-		if !data.Hook.Blocking {
-			return gateway.Textf("Script beside the path")
-		}
-		return gateway.Textf("Script")
-	case "condition":
-		return gateway.Textf("Condition")
-	case "set":
-		return gateway.Textf("Set values")
-	case "tool":
-		return gateway.Textf("Another tool")
-	case "approve":
-		return gateway.Textf("Ask a person")
-	default:
-		return gateway.Textf("%s", gateway.Short(n.ID))
-	}
 }
 
 // wayName is what editors call a way out.

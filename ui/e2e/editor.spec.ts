@@ -22,7 +22,10 @@ test("a new workflow is wired; a step is drawn by mouse, enabled, and changes a 
 	await page.getByRole("textbox", { name: /Script of/ }).click();
 	await page.keyboard.type("mapText(ctx.response, (text) => text.toUpperCase()");
 	await saved(page);
-	await expect(page).toHaveURL(/\/workflows\/shout$/);
+	// The address has the step, too.
+	await expect(page).toHaveURL(/\/workflows\/shout\?step=hook$/);
+	await page.reload();
+	await expect(page.getByRole("textbox", { name: /Script of/ })).toContainText("toUpperCase");
 	expect(await edges(genkan, "shout")).toEqual(["call hook", "hook end", "start call"]);
 
 	await page.getByRole("button", { name: "Enable…" }).click();

@@ -18,7 +18,10 @@ test("what is no JSON yet outlives a reload and another selection, with its erro
 	await node(page, "hook").click();
 	await page.getByText("More", { exact: true }).click();
 	await page.getByRole("textbox", { name: "Parameters (params) as JSON" }).fill('{"kinds":');
+	await expect(page).toHaveURL(/step=hook/);
 	await page.reload();
+	await expect(page.getByRole("textbox", { name: "Parameters (params) as JSON" })).toHaveValue('{"kinds":');
+	await canvas(page).press("Escape");
 	await expect(vars).toHaveValue('{"a": 1, "b": }');
 	await expect(page.getByText(/Not saved: this is not JSON yet/)).toBeVisible();
 	await accessible(page);

@@ -4,6 +4,7 @@ package client
 type Budgets struct {
 	Everybody Budget   `json:"everybody" doc:"Where nothing else is said."`
 	Usual     bool     `json:"usual" doc:"The configuration says nothing for everybody."`
+	Default   int      `json:"default" doc:"The tokens that everybody has then."`
 	Programs  []Budget `json:"programs" doc:"Programs that are known to have less room."`
 	Clients   []Budget `json:"clients" doc:"By the name of their token or of --client."`
 	Servers   []Budget `json:"servers"`

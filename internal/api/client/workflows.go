@@ -25,6 +25,7 @@ type Workflow struct {
 	Problems    int       `json:"problemCount" doc:"How many things keep the newest version from being enabled."`
 	Source      string    `json:"source" doc:"Where it is kept: database, or file if it can only be changed in its file."`
 	UpdatedAt   time.Time `json:"updatedAt" doc:"When the newest version was made."`
+	ETag        string    `json:"etag" doc:"Names the newest version and when it was saved, for the header If-Match of a change."`
 	Conditional bool      `json:"conditional,omitempty" doc:"It has match.when, so whether it runs depends on the call."`
 
 	LimitOf   string        `json:"limitOf,omitempty" doc:"The token whose limit it carries out. It is changed by PUT /v1/tokens/NAME/limit alone, and runs also while all workflows are turned off."`
@@ -74,6 +75,7 @@ type WorkflowMatches struct {
 // NodeTypes describe what workflows are made of.
 type NodeTypes struct {
 	Nodes    []NodeType      `json:"nodes"`
+	Kinds    []NodeKind      `json:"kinds" doc:"What people know nodes as. A node is of the first kind that fits it. Those that are added most come first."`
 	Settings json.RawMessage `json:"settings" doc:"A JSON Schema of what a definition has beside nodes and edges: match, limits, mode and others."`
 }
 
@@ -82,8 +84,21 @@ type NodeType struct {
 	Type        string          `json:"type"`
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
-	Handles     []string        `json:"handles" doc:"The ways out, for sourceHandle. A condition has its cases besides."`
 	Data        json.RawMessage `json:"data" doc:"A JSON Schema of the node's data."`
+}
+
+// NodeKind is what people know a node as: a hook is a script that the call waits for, or one
+// beside the path.
+type NodeKind struct {
+	Type         string         `json:"type" doc:"The type of the nodes."`
+	WorkflowType string         `json:"workflowType,omitempty" doc:"The type of the workflows that have it; all unless said."`
+	Title        string         `json:"title"`
+	Description  string         `json:"description"`
+	When         map[string]any `json:"when,omitempty" doc:"What a node of this kind has in its data; nothing unless said."`
+	Handles      []string       `json:"handles" doc:"The ways out, for sourceHandle, with error if it can fail."`
+	HandlesIn    string         `json:"handlesIn,omitempty" doc:"The key of data whose members have further handles, which come first: the cases of a condition."`
+	Beside       bool           `json:"beside,omitempty" doc:"Nobody waits for it, so it runs beside the path."`
+	New          map[string]any `json:"new,omitzero" doc:"The data of a node that is added. Nobody adds a kind without."`
 }
 
 // WorkflowRuns lists runs of a workflow.

@@ -127,7 +127,6 @@ export function Approval({ approval, moves = 0 }: { approval: S["Approval"]; mov
 					className="max-w-64"
 					aria-label={t("Why not? The agent reads it.")}
 					placeholder={t("Why not? The agent reads it.")}
-					maxLength={300}
 					value={reason}
 					onChange={(event) => setReason(event.target.value)}
 				/>

@@ -70,7 +70,7 @@ function Everybody({ budgets }: { budgets: S["Budgets"] }) {
 	const { values, dirty, set, discard, saved } = useDraft(
 		{
 			kind: budgets.usual ? "usual" : tokens === 0 ? "off" : "own",
-			tokens: String(tokens || 25000),
+			tokens: String(tokens || budgets.default),
 		},
 		settings.reset,
 	);

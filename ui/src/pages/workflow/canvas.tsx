@@ -25,23 +25,13 @@ import { memo, type MouseEvent as ReactMouseEvent, useCallback, useEffect, useMe
 import { useStore as useZustand } from "zustand";
 import { list, t } from "../../lang";
 import { Button, Kbd, NotesPlace, say } from "../../ui";
-import {
-	type Definition,
-	type Edge,
-	edgeBy,
-	edgeKey,
-	isDetached,
-	type Node,
-	nameOf,
-	nodeOf,
-	placeAfter,
-	wayOf,
-} from "./definition";
+import { type Definition, type Edge, edgeBy, edgeKey, type Node, nodeOf, placeAfter, wayOf } from "./definition";
 import { Line, Refusal } from "./edge";
 import { useCanvasKeys } from "./keys";
+import { isDetached } from "./kinds";
 import { tidy } from "./layout";
 import { Step, useKindName } from "./node";
-import { edit, editor, history, redo, replayOf, select, setEditor, undo, useEditor } from "./store";
+import { edit, editor, history, nameOf, redo, replayOf, select, setEditor, undo, useEditor } from "./store";
 import { connect, tryEdge } from "./sync";
 import "./canvas.css";
 

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
+import kinds from "../../../../internal/api/testdata/kinds.json";
 import { changesBetween } from "./changes";
 import type { Definition } from "./definition";
+import { type Kind, setKinds } from "./kinds";
+
+setKinds(kinds as Kind[]);
 
 const flow = (script: string, more: Partial<Definition> = {}): Definition => ({
 	id: "w",

@@ -1,6 +1,7 @@
 import { isExact } from "../../api/exact";
 import { t } from "../../lang";
-import { type Definition, type Edge, edgeKey, hookOf, type Node, nameOf, nodeOf } from "./definition";
+import { type Definition, type Edge, edgeKey, hookOf, type Node, nodeOf } from "./definition";
+import { nameOf } from "./store";
 import { type DiffLine, diffLines } from "./trace";
 
 /** Change is what became of one part of a workflow between two versions. */

@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
+import kinds from "../../../../internal/api/testdata/kinds.json";
 import { add, isMoved, newDefinition, nodeOf, paste, placeAfter, placeFor, replacedBy, withHook } from "./definition";
+import { type Kind, setKinds } from "./kinds";
 import { placed } from "./layout";
+
+setKinds(kinds as Kind[]);
 
 const draft = newDefinition("w", "w");
 const [toCall, toEnd] = draft.edges as [(typeof draft.edges)[0], (typeof draft.edges)[0]];

@@ -1,5 +1,5 @@
 import type { S } from "../../api/client";
-import { t } from "../../lang";
+import { isDetached, outsOf } from "./kinds";
 
 // A workflow as the API has it. Keys that the editor does not know stay as they are.
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -46,25 +46,12 @@ export type Setting = { value?: unknown; cel?: string };
 export const hookOf = (node: Node): Hook => (node.data?.hook as Hook | undefined) ?? {};
 export const casesOf = (node: Node): Case[] => (Array.isArray(node.data?.cases) ? (node.data.cases as Case[]) : []);
 
-/** isDetached tells whether nobody waits for a node. */
-export const isDetached = (node: Node): boolean => node.type === "hook" && !hookOf(node).blocking;
-
-/** outsOf are the ways out of a node that are drawn at its right, in their order. */
-export function outsOf(node: Node): string[] {
-	if (node.type === "end" || isDetached(node)) return [];
-	if (node.type === "condition") return [...new Set([...casesOf(node).map((c) => c.handle), "else"])];
-	if (node.type === "approve") return ["out", "denied"];
-	return ["out"];
-}
-
-/** canFail tells whether a node has a way out for its failure. */
-export const canFail = (node: Node): boolean => node.type !== "start" && node.type !== "end" && !isDetached(node);
-
 /** wayOf is the way out that an edge takes. Other editors name the only one as they like. */
 export function wayOf(node: Node | undefined, edge: Edge): string {
 	const handle = edge.sourceHandle || "out";
-	if (!node || handle === "error" || node.type === "condition") return handle;
-	return outsOf(node).includes(handle) ? handle : "out";
+	if (!node || handle === "error") return handle;
+	const outs = outsOf(node);
+	return outs.includes(handle) || !outs.includes("out") ? handle : "out";
 }
 
 const indexes = new WeakMap<Node[], Map<string, Node>>();
@@ -123,89 +110,6 @@ export function edgeBy(draft: Definition, key: string): Edge | undefined {
 		keys.set(draft.edges, by);
 	}
 	return by.get(key);
-}
-
-const callNames: Record<string, string> = {
-	"prompts/get": /* t */ "Get the prompt",
-	"resources/read": /* t */ "Read the resource",
-};
-
-/** nameOf is what people call a node. A workflow that is not for tools calls none. */
-export const nameOf = (node: Node, workflowType = ""): string =>
-	node.data?.label || t((node.type === "mcp-call" && callNames[workflowType]) || kindOf(node).name);
-
-type Kind = { type: string; name: string; about: string; data: Data; only?: "inside" | "last" };
-
-/** kinds are the nodes that can be added; the first two are added most. */
-export const kinds: Kind[] = [
-	{
-		type: "hook",
-		name: /* t */ "Script",
-		about: /* t */ "JavaScript that changes, answers or refuses the call",
-		data: { hook: { blocking: true, script: "" } },
-	},
-	{
-		type: "condition",
-		name: /* t */ "Condition",
-		about: /* t */ "Takes one way or another",
-		data: { cases: [{ handle: "yes", when: "true" }] },
-	},
-	{
-		type: "set",
-		name: /* t */ "Set values",
-		about: /* t */ "Changes arguments of the call, or keeps variables",
-		data: { arguments: {} },
-	},
-	{
-		type: "approve",
-		name: /* t */ "Ask a person",
-		about: /* t */ "The call waits until somebody agrees",
-		data: { message: "" },
-	},
-	{
-		type: "tool",
-		name: /* t */ "Another tool",
-		about: /* t */ "Calls another tool and keeps its result",
-		data: { tool: "", arguments: {}, into: "result" },
-	},
-	{
-		type: "hook",
-		name: /* t */ "Script beside the path",
-		about: /* t */ "Nobody waits for it: for logs and messages",
-		data: { hook: { blocking: false, script: "" } },
-		only: "inside",
-	},
-	{
-		type: "mcp-call",
-		name: /* t */ "Call the tool",
-		about: /* t */ "Sends the call on, once on each path",
-		data: {},
-	},
-	{ type: "end", name: /* t */ "End", about: /* t */ "Returns the answer", data: {}, only: "last" },
-	{
-		type: "end",
-		name: /* t */ "Refuse",
-		about: /* t */ "The caller reads why",
-		data: { outcome: "deny", message: "" },
-		only: "last",
-	},
-];
-const start: Kind = { type: "start", name: /* t */ "Start", about: "", data: {} };
-const unknown: Kind = { type: "", name: /* t */ "Unknown step", about: "", data: {} };
-const fails: Kind = { type: "end", name: /* t */ "Fail", about: "", data: {} };
-
-/** kindOf is the kind that a node is of. */
-export function kindOf(node: Node): Kind {
-	if (node.type === "start") return start;
-	if (node.type === "end") {
-		if (node.data?.outcome === "error") return fails;
-		return kinds.find(
-			(k) => k.type === "end" && k.data.outcome === (node.data?.outcome === "deny" ? "deny" : undefined),
-		)!;
-	}
-	if (node.type === "hook")
-		return kinds.find((k) => k.type === "hook" && hookOf(k as unknown as Node).blocking === !isDetached(node))!;
-	return kinds.find((k) => k.type === node.type) ?? unknown;
 }
 
 /** freeID is an id like base that no node has. */

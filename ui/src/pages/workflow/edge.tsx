@@ -11,15 +11,14 @@ import {
 	edgeBy,
 	entering,
 	hasAnswer,
-	isDetached,
-	nameOf,
 	nodeOf,
 	type Place,
 	replacedBy,
 	rowHeight,
 	wayOf,
 } from "./definition";
-import { edit, editor, replayOf, setEditor, useEditor } from "./store";
+import { isDetached } from "./kinds";
+import { edit, editor, nameOf, replayOf, setEditor, useEditor } from "./store";
 import { connect } from "./sync";
 
 /** removeEdge takes an edge out of the draft. */

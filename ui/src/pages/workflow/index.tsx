@@ -9,8 +9,10 @@ import { useEvents } from "../../api/events";
 import { t } from "../../lang";
 import { complain, cx, Empty, LinkButton, Loading, Page, Problem } from "../../ui";
 import { ForAdministrators } from "../workflows/around";
+import { useKinds } from "./ask-kinds";
 import { Canvas } from "./canvas";
 import { newWorkflow } from "./create";
+import { nodeOf } from "./definition";
 import { Header } from "./header";
 import { InputPane } from "./input";
 import { Chooser } from "./menu";
@@ -18,7 +20,7 @@ import { OutputPane } from "./output";
 import { panels } from "./panels";
 import { useTests } from "./panels/tests";
 import { Settings } from "./settings";
-import { baseOf, editor, load, loadNew, setEditor, useEditor } from "./store";
+import { baseOf, editor, load, loadNew, select, setEditor, useEditor } from "./store";
 import { chosenSample, findSample, loadCall, replayNow, showRun, useSync, whenLeft } from "./sync";
 import { dropUnread } from "./unread";
 
@@ -88,14 +90,16 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 		{ params: { path: { id } } },
 		{ refetchInterval: 15_000, enabled },
 	);
-	const ready = useEditor((s) => s.id === id);
+	const kinds = useKinds();
+	const told = kinds.data !== undefined;
+	const ready = useEditor((s) => s.id === id) && told;
 	useSync(id);
 	useNarrow();
 
 	// A version that somebody else made is taken at once if nothing is lost by it.
 	useEffect(() => {
 		const data = details.data;
-		if (!data) return;
+		if (!data || !told) return;
 		let here = true;
 		const now = editor();
 		const { baseAt } = baseOf(data);
@@ -105,7 +109,7 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 		return () => {
 			here = false;
 		};
-	}, [details.data, id]);
+	}, [details.data, told, id]);
 	useEffect(() => {
 		if (ready && stats.data) setEditor({ stats: Object.fromEntries(stats.data.nodes.map((n) => [n.node, n])) });
 	}, [ready, stats.data]);
@@ -125,12 +129,10 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 				/>
 			</Page>
 		);
-	if (!ready)
-		return details.error ? (
-			<Problem className="m-7" error={details.error} retry={() => void details.refetch()} />
-		) : (
-			<Loading />
-		);
+	if (!ready) {
+		const failed = [details, kinds].find((one) => one.error);
+		return failed ? <Problem className="m-7" error={failed.error} retry={() => void failed.refetch()} /> : <Loading />;
+	}
 	return (
 		<ReactFlowProvider>
 			<Editor />
@@ -240,6 +242,7 @@ function Editor() {
 		[setSearch],
 	);
 	useTests();
+	useStep();
 	const isStored = useEditor((s) => s.base > 0);
 	const chosen = panels.find((one) => one.id === panel && (isStored || !one.ofStored));
 	const closePanel = () => openPanel(null);
@@ -267,6 +270,35 @@ function Editor() {
 			<Chooser />
 		</div>
 	);
+}
+
+/** useStep keeps the selected step in the address, and selects the one that an address has. */
+function useStep(): void {
+	const [search, setSearch] = useAddress();
+	const wanted = search.get("step");
+	const selected = useEditor((s) => (s.selected.length === 1 ? s.selected[0]! : null));
+	const written = useRef<string | null>(null);
+	useEffect(() => {
+		if (!wanted || wanted === written.current) return;
+		written.current = wanted;
+		if (nodeOf(editor().draft, wanted)) select([wanted]);
+	}, [wanted]);
+	useEffect(() => {
+		if (selected === written.current) return;
+		// Somebody may go from step to step by a key that is held down.
+		const soon = setTimeout(() => {
+			written.current = selected;
+			setSearch(
+				(params) => {
+					if (selected) params.set("step", selected);
+					else params.delete("step");
+					return params;
+				},
+				{ replace: true },
+			);
+		}, 150);
+		return () => clearTimeout(soon);
+	}, [selected, setSearch]);
 }
 
 const storedHeight = "genkan.editor.height";

@@ -7,7 +7,6 @@ import {
 	type Definition,
 	edgeKey,
 	entering,
-	isDetached,
 	leaving,
 	nodeOf,
 	type Point,
@@ -16,6 +15,7 @@ import {
 	paste,
 	remove,
 } from "./definition";
+import { isDetached } from "./kinds";
 import { placed } from "./layout";
 import { edit, editor, redo, select, setEditor, undo } from "./store";
 import { replayNow } from "./sync";

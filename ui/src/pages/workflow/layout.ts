@@ -1,14 +1,5 @@
-import {
-	column,
-	type Definition,
-	isDetached,
-	leaving,
-	nodeOf,
-	outsOf,
-	type Point,
-	rowHeight,
-	wayOf,
-} from "./definition";
+import { column, type Definition, leaving, nodeOf, type Point, rowHeight, wayOf } from "./definition";
+import { isDetached, outsOf } from "./kinds";
 
 /** tidy gives every node its place: the path runs to the right, and each further way out
  * begins a row below. Only one edge enters a node, so the drawing is a tree; other

@@ -8,24 +8,21 @@ import { blank, type Schema } from "../../ui/schema";
 import {
 	add,
 	behindCall,
-	canFail,
 	type Data,
 	type Definition,
 	descendants,
 	type Edge,
 	entering,
 	type Hook,
-	kinds,
-	nameOf,
 	nodeOf,
-	outsOf,
 	type Place,
 	placeFor,
 	replacedBy,
 	settledFor,
 } from "./definition";
+import { addable, canFail, isLast, outsOf } from "./kinds";
 import { iconOf, wayText } from "./node";
-import { type Adding, edit, editor, select, setEditor, useEditor } from "./store";
+import { type Adding, edit, editor, nameOf, select, setEditor, useEditor } from "./store";
 import { connect, sayReplaced, tryEdge } from "./sync";
 
 type Choice = {
@@ -38,21 +35,19 @@ type Choice = {
 	choose: () => void;
 };
 
-/** words are what people call the steps, by their kinds and the templates' ids. */
+/** words are what people call the steps, by the types of nodes and the templates' ids. */
 const words: Record<string, string | undefined> = {
 	redact: "mask hide remove マスク マスキング 隠す 消す ふせる かくす",
 	"deny-argument": "block ブロック 禁止 きょひ",
 	"deny-destructive": "block ブロック 禁止 きょひ",
 	"notify-failure": "alert webhook 知らせる つうち",
-	Script: "javascript code hook すくりぷと こーど フック ふっく",
-	"Script beside the path": "javascript code hook すくりぷと こーど フック ふっく",
-	Condition: "if branch じょうけん ぶんき",
-	"Set values": "argument variable へんすう ひきすう あたい",
-	"Ask a person": "approve 承認 しょうにん かくにん",
-	"Another tool": "べつのつーる",
-	"Call the tool": "よびだす よびだし",
-	End: "おわり しゅうりょう",
-	Refuse: "deny block きょひ",
+	hook: "javascript code hook すくりぷと こーど フック ふっく",
+	condition: "if branch じょうけん ぶんき",
+	set: "argument variable へんすう ひきすう あたい",
+	approve: "approve 承認 しょうにん かくにん",
+	tool: "べつのつーる",
+	"mcp-call": "よびだす よびだし",
+	end: "stop deny block おわり しゅうりょう きょひ",
 };
 
 const focusCanvas = () => document.querySelector<HTMLElement>("[data-canvas]")?.focus({ preventScroll: true });
@@ -142,17 +137,18 @@ function AddMenu({ screen, place }: { screen: { x: number; y: number }; place: P
 			icon: <LayoutTemplate />,
 			choose: () => addTemplate(template, place),
 		}));
-	const own = kinds
-		.filter((kind) => !(inside && kind.only === "last"))
+	const own = addable(type)
+		.filter((kind) => !(inside && isLast(kind)))
 		.map((kind) => {
-			const Icon = iconOf({ id: "", type: kind.type, data: kind.data });
+			const data = kind.new as Data;
+			const Icon = iconOf({ id: "", type: kind.type, data });
 			return {
-				key: kind.name,
-				title: t(kind.name),
-				about: t(kind.about),
-				words: words[kind.name],
+				key: `${kind.type} ${kind.title}`,
+				title: kind.title,
+				about: kind.description,
+				words: words[kind.type],
 				icon: <Icon />,
-				choose: () => addStep(kind.type, kind.data, place),
+				choose: () => addStep(kind.type, data, place),
 			};
 		});
 	const choices: Choice[] = [...own.slice(0, 2), ...ready, ...own.slice(2)];

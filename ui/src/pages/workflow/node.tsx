@@ -21,23 +21,14 @@ import { memo, useEffect, useRef } from "react";
 import type { S } from "../../api/client";
 import { list, number, t, tn, took } from "../../lang";
 import { composing, cx, type Tone } from "../../ui";
-import {
-	canFail,
-	hookOf,
-	isDetached,
-	kindOf,
-	leaving,
-	type Node,
-	nameOf,
-	next,
-	nodeOf,
-	outsOf,
-	wayOf,
-} from "./definition";
+import { hookOf, leaving, type Node, next, nodeOf, wayOf } from "./definition";
+import { canFail, isDetached, kindOf, outsOf } from "./kinds";
 import {
 	type Editor,
 	edit,
 	editNode,
+	editor,
+	nameOf,
 	type Problem,
 	replayOf,
 	select,
@@ -80,15 +71,16 @@ function kindText(node: Node, fromTemplate: boolean): string {
 	if (node.type === "tool" && node.data?.tool) return String(node.data.tool);
 	if (node.data?.message) return String(node.data.message);
 	if (node.type === "mcp-call") return t("the server answers");
-	const kind = t(kindOf(node).name);
-	return kind === nameOf(node) ? t(kindOf(node).about) : kind;
+	const kind = kindOf(node, editor().draft.workflowType);
+	return kind?.title === nameOf(node) ? kind.description : (kind?.title ?? t("Unknown step"));
 }
 
 /** useKindName is the kind of a node beside its name; nothing if it is named so. */
 export function useKindName(node: Node | undefined): string {
 	const template = useTemplate(node);
 	if (!node) return "";
-	const kind = template || hookOf(node).template ? t("from a template") : t(kindOf(node).name);
+	const kind =
+		template || hookOf(node).template ? t("from a template") : (kindOf(node, editor().draft.workflowType)?.title ?? "");
 	return kind === nameOf(node) ? "" : kind;
 }
 
@@ -166,7 +158,7 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 	const problem = useEditor(problemOf(id));
 	const step = useEditor((s) => replayOf(s)?.steps[id]);
 	const begins = node?.type === "start";
-	const type = useEditor((s) => s.draft.workflowType);
+	useEditor((s) => s.draft.workflowType); // the name depends on it
 	const traced = useEditor((s) => replayOf(s)?.matched === true);
 	const stats = useEditor((s) => s.stats[id]);
 	const share = useEditor(shareOf(id));
@@ -207,11 +199,7 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 					className={cx("size-4 shrink-0", node.data?.outcome === "deny" ? "text-warn" : "text-accent")}
 					strokeWidth={1.8}
 				/>
-				{renaming ? (
-					<Rename node={node} />
-				) : (
-					<span className={round ? "line" : "line flex-1"}>{nameOf(node, type)}</span>
-				)}
+				{renaming ? <Rename node={node} /> : <span className={round ? "line" : "line flex-1"}>{nameOf(node)}</span>}
 				{(ticked || (begins && traced && !step)) && <span className="font-medium text-ok text-xs">✓</span>}
 			</div>
 			{!round && (

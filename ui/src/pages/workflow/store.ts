@@ -1,7 +1,8 @@
 import { temporal } from "zundo";
 import { create } from "zustand";
 import type { S } from "../../api/client";
-import type { Definition, Edge, Point } from "./definition";
+import type { Definition, Edge, Node, Point } from "./definition";
+import { named } from "./kinds";
 import { placed } from "./layout";
 
 export type Problem = S["WorkflowProblem"];
@@ -49,6 +50,8 @@ export type Editor = {
 	base: number;
 	/** When it was saved last: that does not always make another version. */
 	baseAt: number;
+	/** What the server calls that state of it. */
+	etag: string;
 	saving: Saving;
 	/** What the server says of the workflow: source, running version and so on. */
 	info: S["Workflow"] | null;
@@ -89,6 +92,7 @@ export const useEditor = create<Editor>()(
 			saved: empty,
 			base: 0,
 			baseAt: 0,
+			etag: "",
 			saving: { state: "saved" },
 			info: null,
 			readOnly: null,
@@ -122,6 +126,9 @@ export const replayOf = (s: Editor): Replay | null => (s.unplayable ? null : s.r
 export const editor = useEditor.getState;
 export const setEditor = useEditor.setState;
 export const history = useEditor.temporal;
+
+/** nameOf is what people call a node of the workflow that is open. */
+export const nameOf = (node: Node): string => named(node, editor().draft.workflowType);
 
 let lastGroup = "";
 let lastEdit = 0;
@@ -199,15 +206,16 @@ export function loadNew(draft: Definition): void {
 }
 
 /** baseOf is what the next change is made to. */
-export const baseOf = ({ newestVersion, updatedAt }: S["Workflow"]) => ({
+export const baseOf = ({ newestVersion, updatedAt, etag }: S["Workflow"]) => ({
 	base: newestVersion,
 	baseAt: Date.parse(updatedAt),
+	etag,
 });
 
-/** ifMatch names what a change is made to, as the ETag of the server does. */
+/** ifMatch names what a change is made to; nothing for a workflow that is not stored yet. */
 export function ifMatch(): Record<string, string> {
-	const { base, baseAt } = editor();
-	return base > 0 ? { "If-Match": `"${base}-${baseAt}"` } : {};
+	const { etag } = editor();
+	return etag ? { "If-Match": etag } : {};
 }
 
 /** load takes a version that the server has. If another workflow was open, its history is

@@ -6,7 +6,7 @@ import { t, tn } from "../../lang";
 import { complain, messageOf, say } from "../../ui";
 import { useUnsaved } from "../../ui/unsaved";
 import { askClients, meantClients, noServerText } from "../workflows/around";
-import { type Definition, descendants, type Edge, isMoved, nameOf, nodeOf, replacedBy } from "./definition";
+import { type Definition, descendants, type Edge, isMoved, nodeOf, replacedBy } from "./definition";
 import { endSitting, sittingOf } from "./sitting";
 import {
 	baseOf,
@@ -15,6 +15,7 @@ import {
 	history,
 	ifMatch,
 	load,
+	nameOf,
 	type Problem,
 	select,
 	setEditor,
@@ -126,7 +127,7 @@ export async function keepMine(): Promise<void> {
 /** keepDeleted stores what was deleted elsewhere as a new workflow. */
 export async function keepDeleted(): Promise<void> {
 	endSitting();
-	setEditor({ base: 0, baseAt: 0, info: null, saving: { state: "waiting" } });
+	setEditor({ base: 0, baseAt: 0, etag: "", info: null, saving: { state: "waiting" } });
 	await save(true);
 	refresh("/v1/workflows/{id}");
 }

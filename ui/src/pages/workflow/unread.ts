@@ -2,8 +2,8 @@ import { useMemo } from "react";
 import { create } from "zustand";
 import { t } from "../../lang";
 import type { Kept } from "../../ui/schemaform";
-import { type Definition, nameOf, nodeOf } from "./definition";
-import { select, useEditor } from "./store";
+import { type Definition, nodeOf } from "./definition";
+import { nameOf, select, useEditor } from "./store";
 
 // Texts of fields that cannot be read yet are no part of the draft. They outlive a reload and
 // the selection of another step, as the draft does.

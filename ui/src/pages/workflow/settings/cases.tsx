@@ -1,8 +1,9 @@
 import { Plus, X } from "lucide-react";
 import { t } from "@/lang";
 import { Button } from "@/ui";
-import { type Case, casesOf, type Node, outsOf } from "../definition";
+import { type Case, casesOf, type Node } from "../definition";
 import { Cel, NameField } from "../fields";
+import { outsOf } from "../kinds";
 import { edit, editNode, useEditor } from "../store";
 
 export function Cases({ node, wrong }: { node: Node; wrong: string[] }) {

@@ -1,10 +1,11 @@
 import { X } from "lucide-react";
 import { t } from "@/lang";
 import { Button } from "@/ui";
-import { canFail, type Edge, isDetached, leaving, type Node, nameOf, next, nodeOf, outsOf, wayOf } from "../definition";
+import { type Edge, leaving, type Node, next, nodeOf, wayOf } from "../definition";
 import { removeEdge } from "../edge";
+import { canFail, isDetached, outsOf } from "../kinds";
 import { wayText } from "../node";
-import { setEditor, useEditor } from "../store";
+import { nameOf, setEditor, useEditor } from "../store";
 
 /** Exits are where a step leads: the edges of the drawing, for the keyboard. */
 export function Exits({ node }: { node: Node }) {
@@ -23,7 +24,7 @@ export function Exits({ node }: { node: Node }) {
 			<legend className="mb-1 font-medium text-muted text-xs">{t("Leads to")}</legend>
 			{rows.map(({ way, edge }, i) => {
 				const target = edge && nodeOf(draft, edge.target);
-				const name = target ? nameOf(target, draft.workflowType) : (edge?.target ?? t("nothing yet"));
+				const name = target ? nameOf(target) : (edge?.target ?? t("nothing yet"));
 				const label =
 					target && isDetached(target) ? t("beside the path") : way === "out" && outs.length === 1 ? "" : wayText(way);
 				return (

@@ -1,10 +1,10 @@
 import { Copy, MoreHorizontal, Spline, Trash2 } from "lucide-react";
 import { t } from "@/lang";
 import { Button, Cap, Field, Menu } from "@/ui";
-import { hookOf, type Node, nameOf, nodeOf, remove } from "../definition";
+import { hookOf, type Node, nodeOf, remove } from "../definition";
 import { connectFrom, copyText, pasteText } from "../keys";
 import { useKindName } from "../node";
-import { edit, editNode, type Problem, select, useEditor } from "../store";
+import { edit, editNode, nameOf, type Problem, select, useEditor } from "../store";
 import { useDiscarded } from "../unread";
 import { Cases } from "./cases";
 import { Exits } from "./exits";

@@ -4,9 +4,10 @@ import { readNumber, t } from "@/lang";
 import { Field, Input, Select, TextArea } from "@/ui";
 import { jsonOf } from "@/ui/schemaform";
 import { useTyped } from "@/ui/typed";
-import { canFail, hookOf, type Node, nameOf } from "../definition";
+import { hookOf, type Node } from "../definition";
+import { canFail } from "../kinds";
 import { rename } from "../node";
-import { editNode, editor, type Problem, useEditor } from "../store";
+import { editNode, editor, nameOf, type Problem, useEditor } from "../store";
 import { reasonOf } from "../sync";
 import { overOf, unreadOf } from "../unread";
 
