@@ -417,7 +417,7 @@ func (h *CallHistory) entryOf(e *history.Entry, who gateway.Identity) client.Cal
 		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), TookMillis: inMillis(e.Took),
 		Client: e.Caller, Program: e.Client, Via: e.Edge, View: e.View, Method: e.Method,
 		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: h.errorOf(e, who), Attempts: e.Attempts,
-		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved, Bodies: h.bodiesOf(e), Cut: e.Has(history.RequestCut) || e.Has(history.ResponseCut),
+		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved, Bodies: h.bodiesOf(e), Cut: e.Has(history.RequestCut) || e.Has(history.ResponseCut), Replayable: e.CanReplay(),
 	}
 	return out
 }

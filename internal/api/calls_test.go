@@ -44,10 +44,10 @@ func TestCalls(t *testing.T) {
 	}
 	mine, failed, theirs := ofOne.Calls[0], ofOther.Calls[0], ofOther.Calls[1]
 	if mine.Client != "one" || mine.Server != "fault" || mine.Tool != "fault__echo" || mine.Outcome != "ok" || mine.Via != "rest" || mine.TookMillis <= 0 ||
-		mine.Bodies != "kept" || !strings.Contains(mine.Arguments, "plum") {
+		mine.Bodies != "kept" || !mine.Replayable || !strings.Contains(mine.Arguments, "plum") {
 		t.Errorf("the call is %+v", mine)
 	}
-	if failed.Outcome != "not_found" || failed.Error == "" || failed.Tool != "nobody__nothing" || failed.Server != "" {
+	if failed.Outcome != "not_found" || failed.Error == "" || failed.Tool != "nobody__nothing" || failed.Server != "" || failed.Replayable {
 		t.Errorf("the failed call is %+v", failed)
 	}
 	of := func(query string) string { return "/v1/calls?" + query }
@@ -56,7 +56,7 @@ func TestCalls(t *testing.T) {
 	none := []string{`"calls":[]`}
 	d.walk(t, []step{
 		{name: "my call", method: "GET", path: "/v1/calls/" + mine.ID, token: one, status: 200, has: []string{
-			`"request":{"json":{`, `the word is plum`, `"response":{"json":{`, `"redacted":[]`, `"timing":{"serverMillis":`, `"bodies":"kept"`,
+			`"request":{"json":{`, `the word is plum`, `"response":{"json":{`, `"redacted":[]`, `"timing":{"serverMillis":`, `"bodies":"kept","replayable":true`,
 		}, hasNot: []string{"ownName"}},
 		{name: "not theirs", method: "GET", path: "/v1/calls/" + theirs.ID, token: one, status: 404, has: []string{"NOT_FOUND"}, hasNot: []string{"pear"}},
 		{name: "not by naming them", method: "GET", path: of("client=other"), token: one, status: 200, has: none},

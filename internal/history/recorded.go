@@ -37,18 +37,18 @@ func (a *Archive) Recorded(ctx context.Context, who gateway.Identity, id string)
 	if err != nil {
 		return Recorded{}, err
 	}
-	if e.replayable() && isAnothers(e.Caller, who) {
+	if e.CanReplay() && isAnothers(e.Caller, who) {
 		a.Log.Info("an administrator replayed what another client sent and received", "request_id", e.ID, "client", e.Caller, "reader", who.ClientID)
 	}
 	return a.recorded(ctx, e, s)
 }
 
-// replayable reports whether everything is kept that a replay needs.
-func (e *Entry) replayable() bool { return e.Has(HasBodies|Replayable) && !e.Has(RequestCut) }
+// CanReplay reports whether everything is kept that a replay needs.
+func (e *Entry) CanReplay() bool { return e.Has(HasBodies|Replayable) && !e.Has(RequestCut) }
 
 func (a *Archive) recorded(ctx context.Context, e Entry, s *sealed) (Recorded, error) {
 	r := Recorded{Entry: e}
-	if !e.replayable() {
+	if !e.CanReplay() {
 		return r, nil
 	}
 	b, err := a.Reader.open(ctx, s)

@@ -32,7 +32,8 @@ type CallEntry struct {
 	TokensOut   int       `json:"tokensOut" doc:"About how many tokens a model read for the answer."`
 	TokensSaved int       `json:"tokensSaved,omitempty" doc:"About how many tokens the model was spared because the answer was stored and its outline returned. Negative for a call of read_result, which reads some of them after all."`
 	Bodies      string    `json:"bodies" doc:"Whether what was sent and received is kept: kept; off, the configuration said no; local, it is kept only for clients without a token; lost, calls came faster than they could be written; unreadable, it cannot be decrypted."`
-	Cut         bool      `json:"cut,omitempty" doc:"It is too long, and only the beginning of its bodies is kept, so it cannot be replayed."`
+	Cut         bool      `json:"cut,omitempty" doc:"It is too long, and only the beginning of its bodies is kept."`
+	Replayable  bool      `json:"replayable,omitempty" doc:"What the server received and answered is kept whole, so that workflows can be tried on it."`
 }
 
 // The values of CallEntry.Bodies.

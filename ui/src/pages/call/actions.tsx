@@ -238,9 +238,10 @@ export function RunAgain({ call }: { call: Details }) {
 export function Replay({ call }: { call: Details }) {
 	const [, go] = useLocation();
 	const { data } = useWorkflows();
-	const kept = call.bodies === "kept" && !call.request?.cut && !call.response?.cut;
 	const fitting = drawn(data).filter((workflow) => workflow.workflowType === call.method);
-	const why = kept ? undefined : t("What was sent and received is not kept whole, so it cannot be replayed.");
+	const why = call.replayable
+		? undefined
+		: t("It did not reach a server, or what was sent and answered is not kept whole, so it cannot be replayed.");
 	const { id, server, ownName, method } = call;
 	const create = () =>
 		go(
@@ -250,7 +251,7 @@ export function Replay({ call }: { call: Details }) {
 		);
 	if (fitting.length === 0)
 		return (
-			<Button disabled={!kept || !data} title={why} onClick={create}>
+			<Button disabled={!call.replayable || !data} title={why} onClick={create}>
 				<Workflow />
 				{t("Make a workflow from this call")}
 			</Button>
@@ -258,7 +259,7 @@ export function Replay({ call }: { call: Details }) {
 	return (
 		<Menu
 			trigger={
-				<Button look="primary" disabled={!kept} title={why}>
+				<Button look="primary" disabled={!call.replayable} title={why}>
 					<Play />
 					{t("Replay through a draft")}
 				</Button>

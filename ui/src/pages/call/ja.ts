@@ -79,8 +79,8 @@ export default {
 	"It may change or delete something. It is called with the same arguments, as you:":
 		"このツールはデータを変更または削除する可能性があります。サインイン中のユーザーの権限で、同じ引数を使って呼び出します。",
 	"{tool} answered after {time}": "{tool} が {time} で応答しました",
-	"What was sent and received is not kept whole, so it cannot be replayed.":
-		"送受信した内容の全体が記録されていないため、ワークフローで試せません。",
+	"It did not reach a server, or what was sent and answered is not kept whole, so it cannot be replayed.":
+		"サーバーに届かなかったか、送受信した内容の全体が記録されていないため、ワークフローで試せません。",
 	"Replay through a draft": "ワークフローで試す",
 	"Make a workflow from this call": "この呼び出しからワークフローを作成",
 	"Calls that it made": "この呼び出しから行われた呼び出し",

@@ -26,7 +26,6 @@ import { comparison, type Picked, pathType, pickInto } from "./fields";
 import { member } from "./menu";
 import { editNode, editor, replayOf, setEditor, stillOpen, useEditor } from "./store";
 import {
-	canReplay,
 	changedBy,
 	hasChosen,
 	isFor,
@@ -351,7 +350,7 @@ function ChooseCall({
 	});
 	const read = all || fitting.data ? calls : { ...fitting, data: undefined };
 	const fit = (calls.data?.calls ?? []).filter((call) =>
-		all ? call.method === draft.workflowType && canReplay(call) : fitting.data?.calls.has(call.id),
+		all ? call.method === draft.workflowType && call.replayable : fitting.data?.calls.has(call.id),
 	);
 	const isSettled = text.trim() === sought && !calls.isPlaceholderData && (all || !fitting.isPlaceholderData);
 	const hit = isSettled && entered === sought && fit.length === 1 ? fit[0]!.id : undefined;

@@ -382,10 +382,6 @@ export async function findSample(
 	};
 }
 
-/** canReplay tells whether a call was answered by a server and is kept whole. */
-export const canReplay = (call: S["CallEntry"]): boolean =>
-	call.bodies === "kept" && !call.cut && Boolean(call.server) && call.attempts > 0;
-
 const trivial = {
 	nodes: [
 		{ id: "start", type: "start" },
@@ -488,7 +484,7 @@ export function useSync(id: string): void {
 			// A run that is shown stays until the draft is changed.
 			if (now.replay?.ran && now.replay !== before.replay) clearTimeout(replayTimer);
 			// The drawing shows what the draft does to the call, as soon as it is valid.
-			if (!isMoved(before.draft, now.draft) && now.sample && canReplay(now.sample)) {
+			if (!isMoved(before.draft, now.draft) && now.sample && now.sample.replayable) {
 				clearTimeout(replayTimer);
 				replayTimer = setTimeout(() => void replayNow().catch(() => {}), replayAfter);
 			}
