@@ -535,6 +535,30 @@ test("a file becomes the draft, and undo brings the old one back", async ({ sign
 	await expect(page.getByText("The file all.json has 2 workflows")).toBeVisible();
 });
 
+test("a draft keeps all digits of numbers, from a file to a file", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("digits"));
+	await go(page, genkan, "workflows/digits");
+	const more = { id: "more", type: "set", position: { x: 9, y: 9 }, data: { vars: { big: { value: 1 } } } };
+	const text = JSON.stringify(plain("digits", [more])).replace('"value":1', '"value":12345678901234567890');
+	await page
+		.getByLabel("Import a file into this draft")
+		.setInputFiles({ name: "digits.json", mimeType: "application/json", buffer: Buffer.from(text) });
+	await expect(node(page, "more")).toBeVisible();
+	await saved(page);
+	await page.reload(); // what was stored is read, copied and stored again
+	await node(page, "more").click();
+	await canvas(page).focus();
+	await page.keyboard.press("ControlOrMeta+d");
+	await expect(node(page, "more-2")).toBeVisible();
+	await saved(page);
+	await page.getByRole("button", { name: "File" }).click();
+	const [download] = await Promise.all([
+		page.waitForEvent("download"),
+		page.getByRole("menuitem", { name: "Export to a file" }).click(),
+	]);
+	expect((await readFile(await download.path(), "utf8")).match(/12345678901234567890/g)).toHaveLength(2);
+});
+
 test.describe("a workflow that is deleted", () => {
 	test.use({ provoked: /^404 GET .*\/v1\/workflows\/goes/ });
 

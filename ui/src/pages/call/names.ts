@@ -1,9 +1,10 @@
 import { useQueries } from "@tanstack/react-query";
-import { query, type S } from "@/api/client";
+import type { S } from "@/api/client";
 import { useWorkflows } from "@/shell/session";
 import { useKinds } from "../workflow/ask-kinds";
 import { type Definition, nodeOf } from "../workflow/definition";
 import { named } from "../workflow/kinds";
+import { workflowOptions } from "../workflow/read";
 
 /** useStepName finds what the editor calls a step of a workflow that ran around a call. */
 export function useStepName(call: S["CallDetails"]): (trace: S["WorkflowTrace"], step: S["WorkflowStep"]) => string {
@@ -14,7 +15,7 @@ export function useStepName(call: S["CallDetails"]): (trace: S["WorkflowTrace"],
 	const asked = [...new Map(traces.map((trace) => [keyOf(trace), trace])).values()];
 	const known = useQueries({
 		queries: asked.map(({ workflow, version }) => ({
-			...query.queryOptions("get", "/v1/workflows/{id}", { params: { path: { id: workflow }, query: { version } } }),
+			...workflowOptions(workflow, version),
 			retry: false,
 		})),
 	});

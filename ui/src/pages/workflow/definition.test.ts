@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import kinds from "../../../../internal/api/testdata/kinds.json";
-import { add, isMoved, newDefinition, nodeOf, paste, placeAfter, placeFor, replacedBy, withHook } from "./definition";
+import {
+	add,
+	isMoved,
+	newDefinition,
+	nodeOf,
+	partIn,
+	paste,
+	placeAfter,
+	placeFor,
+	replacedBy,
+	withHook,
+} from "./definition";
 import { type Kind, setKinds } from "./kinds";
 import { placed } from "./layout";
 
@@ -86,4 +97,13 @@ test("a draft whose nodes were moved means the same", () => {
 	expect(isMoved(draft, { ...moved, nodes: moved.nodes.map((node) => ({ ...node, data: {} })) })).toBe(false);
 	expect(isMoved(draft, { ...draft, nodes: draft.nodes.slice(1) })).toBe(false);
 	expect(isMoved(draft, { ...draft, order: 2 })).toBe(false);
+});
+
+test("what is no workflow is no part of one", () => {
+	expect(partIn('{"nodes":[{"id":"a","type":"set","data":{"label":1}}]}')).toEqual({
+		nodes: [{ id: "a", type: "set", data: { label: 1 } }],
+		edges: [],
+	});
+	expect(partIn('{"id":"a","type":"set"}')!.nodes).toEqual([{ id: "a", type: "set" }]);
+	for (const text of ["5", "null", "[1]", '{"nodes":[null]}', "{"]) expect(partIn(text)).toBeNull();
 });

@@ -1,4 +1,5 @@
 import type { S } from "../../api/client";
+import { parseExact } from "../../api/exact";
 import { isDetached, outsOf } from "./kinds";
 
 // A workflow as the API has it. Keys that the editor does not know stay as they are.
@@ -53,6 +54,29 @@ export function wayOf(node: Node | undefined, edge: Edge): string {
 	const outs = outsOf(node);
 	return outs.includes(handle) || !outs.includes("out") ? handle : "out";
 }
+
+/** readDefinition reads a definition. Values that calls and scripts get keep all digits of their
+ * numbers, because they are stored again. The rest is what this page counts with. */
+export function readDefinition(text: string): Partial<Definition> {
+	const values = (data: Data | undefined, exact: Data | undefined): Data | undefined => {
+		if (!isObject(data) || !isObject(exact)) return data;
+		const out: Data = { ...data };
+		for (const key of ["arguments", "vars"]) if (isObject(data[key])) out[key] = exact[key];
+		const [hook, same] = [data.hook, exact.hook];
+		if (isObject(hook) && isObject(same) && "params" in hook) out.hook = { ...hook, params: same.params };
+		return out;
+	};
+	const [read, exact] = [JSON.parse(text), parseExact(text)] as Partial<Definition>[];
+	const out = values(read as Data, exact as Data) as Partial<Definition>;
+	if (!Array.isArray(out.nodes)) return out;
+	const nodes = out.nodes.map((node, i) =>
+		node?.data ? { ...node, data: values(node.data, exact!.nodes![i]!.data) } : node,
+	);
+	return { ...out, nodes };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+	typeof value === "object" && value !== null && !Array.isArray(value);
 
 const indexes = new WeakMap<Node[], Map<string, Node>>();
 function indexOf(nodes: Node[]): Map<string, Node> {
@@ -174,10 +198,13 @@ export function placeAfter(draft: Definition, id: string): Place {
 	return on ? { edge: on } : { after: edge.source, way };
 }
 
+// structuredClone would lose what parseExact keeps.
+const copied = <T>(value: T): T => parseExact(JSON.stringify(value)) as T;
+
 /** add puts a node into a draft. It returns the draft and the id of the node. */
 export function add(draft: Definition, type: string, data: Data, place: Place): [Definition, string] {
 	const id = freeID(draft, type === "mcp-call" ? "call" : type);
-	const node: Node = { id, type, data: structuredClone(data), position: { x: 0, y: 0 } };
+	const node: Node = { id, type, data: copied(data), position: { x: 0, y: 0 } };
 	let { nodes, edges } = draft;
 	const beside = isDetached(node);
 	const link = (source: string, way: string, target: string): Edge => ({
@@ -374,10 +401,10 @@ export function part(draft: Definition, ids: string[]): { nodes: Node[]; edges: 
 /** partIn reads nodes and edges from a text; null if it has none. */
 export function partIn(text: string): { nodes: Node[]; edges: Edge[] } | null {
 	try {
-		const value = JSON.parse(text) as Partial<Definition> | Node;
-		const nodes = "nodes" in value && Array.isArray(value.nodes) ? value.nodes : [value as Node];
+		const value = readDefinition(text);
+		const nodes = Array.isArray(value.nodes) ? value.nodes : readDefinition(`{"nodes":[${text}]}`).nodes!;
 		if (!nodes.every((n) => n && typeof n.id === "string" && typeof n.type === "string")) return null;
-		const edges = "edges" in value && Array.isArray(value.edges) ? value.edges : [];
+		const edges = Array.isArray(value.edges) ? value.edges : [];
 		return { nodes, edges };
 	} catch {
 		return null;
@@ -396,7 +423,7 @@ export function paste(draft: Definition, from: { nodes: Node[]; edges: Edge[] })
 	for (const node of pasted) {
 		const id = freeID(out, node.id);
 		ids.set(node.id, id);
-		out = { ...out, nodes: [...out.nodes, { ...structuredClone(node), id, position: down(rows)(node) }] };
+		out = { ...out, nodes: [...out.nodes, { ...copied(node), id, position: down(rows)(node) }] };
 	}
 	const edges = from.edges
 		.filter((e) => ids.has(e.source) && ids.has(e.target))

@@ -1,11 +1,13 @@
+import { useQuery } from "@tanstack/react-query";
 import { AlertTriangle, ChevronDown, Download, FileUp, FlaskConical, OctagonX, Trash2 } from "lucide-react";
 import { useMemo, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Link, useLocation } from "wouter";
+import { parseExact } from "@/api/exact";
 import { useGo } from "@/shell/address";
 import { useLate } from "@/shell/search";
 import { useWorkflows } from "@/shell/session";
-import { api, query, refresh, type S } from "../../api/client";
+import { api, refresh, type S } from "../../api/client";
 import { between, minute, t, tn } from "../../lang";
 import { Button, Chip, complain, Dot, Menu, messageOf, say } from "../../ui";
 import { useTitle } from "../../ui/title";
@@ -14,8 +16,10 @@ import { Delete } from "../workflows/delete";
 import { useStop } from "../workflows/stop";
 import { changesBetween } from "./changes";
 import type { Definition } from "./definition";
+import { readDefinition } from "./definition";
 import { placed } from "./layout";
 import { panels } from "./panels";
+import { workflowOptions } from "./read";
 import { endSitting } from "./sitting";
 import { edit, editor, ifMatch, select, setEditor, stillOpen, useEditor } from "./store";
 import { check, discard, isRefused, keepDeleted, keepMine, saidOf, save, showProblem, takeTheirs } from "./sync";
@@ -115,12 +119,11 @@ export function useInForce(): boolean {
 	const base = useEditor((s) => s.base);
 	const running = useEditor((s) => (s.info?.mode === "shadow" ? undefined : s.info?.runningVersion));
 	const other = running !== undefined && running !== base;
-	const { data } = query.useQuery(
-		"get",
-		"/v1/workflows/{id}",
-		{ params: { path: { id }, query: { version: running } } },
-		{ enabled: other, staleTime: Number.POSITIVE_INFINITY },
-	);
+	const { data } = useQuery({
+		...workflowOptions(id, running),
+		enabled: other,
+		staleTime: Number.POSITIVE_INFINITY,
+	});
 	const same = useMemo(
 		() => other && data !== undefined && changesBetween(data.definition as unknown as Definition, draft).length === 0,
 		[other, data, draft],
@@ -309,7 +312,7 @@ function Files() {
 		const isOpen = stillOpen();
 		const read = await file
 			.text()
-			.then(JSON.parse)
+			.then((text) => readDefinition(text) as Partial<Definition> & { workflows?: unknown[] })
 			.catch(() => null);
 		if (Array.isArray(read?.workflows))
 			return complain(
@@ -398,9 +401,11 @@ function Files() {
 async function download(): Promise<void> {
 	await save(true);
 	const { id, draft } = editor();
-	const { data } = await api.GET("/v1/workflows/{id}/export", { params: { path: { id } } });
+	const { data } = await api.GET("/v1/workflows/{id}/export", { params: { path: { id } }, parseAs: "text" });
 	const link = document.createElement("a");
-	link.href = URL.createObjectURL(new Blob([`${JSON.stringify(data, null, 2)}\n`], { type: "application/json" }));
+	link.href = URL.createObjectURL(
+		new Blob([`${JSON.stringify(parseExact(data!), null, 2)}\n`], { type: "application/json" }),
+	);
 	link.download = `${(draft.name || id).replace(/[\\/:*?"<>|\s]+/g, "-")}.json`;
 	link.click();
 	setTimeout(() => URL.revokeObjectURL(link.href), 1000);

@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { ReactFlowProvider } from "@xyflow/react";
 import { SearchX } from "lucide-react";
 import { type PointerEvent, useCallback, useEffect, useRef, useState } from "react";
@@ -19,6 +20,7 @@ import { Chooser } from "./menu";
 import { OutputPane } from "./output";
 import { panels } from "./panels";
 import { useTests } from "./panels/tests";
+import { workflowOptions } from "./read";
 import { Settings } from "./settings";
 import { baseOf, editor, load, loadNew, select, setEditor, useEditor } from "./store";
 import { chosenSample, findSample, loadCall, replayNow, showRun, useSync, whenLeft } from "./sync";
@@ -83,7 +85,7 @@ function useNew(wanted: boolean): { id?: string; error?: unknown } {
 
 function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 	const enabled = useEditor((s) => s.base > 0) || !isNew;
-	const details = query.useQuery("get", "/v1/workflows/{id}", { params: { path: { id } } }, { enabled });
+	const details = useQuery({ ...workflowOptions(id), enabled });
 	const stats = query.useQuery(
 		"get",
 		"/v1/workflows/{id}/stats",

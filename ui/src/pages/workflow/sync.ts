@@ -7,6 +7,7 @@ import { complain, messageOf, say } from "../../ui";
 import { useUnsaved } from "../../ui/unsaved";
 import { askClients, meantClients, noServerText } from "../workflows/around";
 import { type Definition, descendants, type Edge, isMoved, nodeOf, replacedBy } from "./definition";
+import { readWorkflow } from "./read";
 import { endSitting, sittingOf } from "./sitting";
 import {
 	baseOf,
@@ -118,9 +119,9 @@ export const isRefused = (error: unknown): boolean => error instanceof Failure &
 export async function keepMine(): Promise<void> {
 	endSitting();
 	const { id } = editor();
-	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id } } });
+	const theirs = await readWorkflow(id);
 	if (editor().id !== id) return;
-	setEditor({ ...baseOf(data!), info: data!, saving: { state: "waiting" } });
+	setEditor({ ...baseOf(theirs), info: theirs, saving: { state: "waiting" } });
 	await save();
 }
 
@@ -135,8 +136,8 @@ export async function keepDeleted(): Promise<void> {
 /** takeTheirs takes what is stored. Undo brings the own draft back. */
 export async function takeTheirs(): Promise<void> {
 	const { id } = editor();
-	const { data } = await api.GET("/v1/workflows/{id}", { params: { path: { id } } });
-	if (editor().id === id) load(data!);
+	const theirs = await readWorkflow(id);
+	if (editor().id === id) load(theirs);
 }
 
 /** check asks the server what is wrong with a definition. */

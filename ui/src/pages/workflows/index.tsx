@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { drawn, query, refresh, root, type S } from "@/api/client";
 import { soon, useEvents } from "@/api/events";
+import { parseExact } from "@/api/exact";
 import { ago, list, t, tn, whole } from "@/lang";
 import { aroundWord, whyNoJSON } from "@/lang/terms";
 import { useAddress, useGo } from "@/shell/address";
@@ -108,7 +109,7 @@ export default function Workflows() {
 		const wrong: string[] = [];
 		for (const { name, text } of files.map((file) => ({ name: file.name, text: file.text() }))) {
 			try {
-				done.push(...(await bring.mutateAsync({ body: JSON.parse(await text) })).workflows);
+				done.push(...(await bring.mutateAsync({ body: parseExact(await text) as never })).workflows);
 			} catch (error) {
 				wrong.push(
 					error instanceof SyntaxError

@@ -11,6 +11,7 @@ import { partName } from "../../calls/words";
 import { enabledText, matchText, noServer, partsOf } from "../../workflows/around";
 import type { Definition, Match } from "../definition";
 import { enableVersion, useInForce } from "../header";
+import { readWorkflow } from "../read";
 import { edit, editor, type Problem, select, setEditor, stillOpen, useEditor } from "../store";
 import { check, checkNow, isUnreached, ofLists, saidOf, save, showProblem, toolsList } from "../sync";
 import { discardUnread, fieldOf, showUnread, type Unread, useUnread } from "../unread";
@@ -268,12 +269,12 @@ const whom = (match?: Match): string => JSON.stringify([match?.servers ?? [], ma
  * its version. */
 async function withMatch(id: string): Promise<number> {
 	const path = { id };
-	const { data } = await api.GET("/v1/workflows/{id}", { params: { path } });
+	const stored = await readWorkflow(id);
 	const { servers, clients } = editor().draft.match ?? {};
-	const definition = data!.definition as unknown as Definition;
+	const definition = stored.definition as unknown as Definition;
 	const { servers: _, clients: __, ...rest } = definition.match ?? {};
 	const made = await api.PUT("/v1/workflows/{id}", {
-		params: { path, query: { base: data!.newestVersion } },
+		params: { path, query: { base: stored.newestVersion } },
 		body: { ...definition, match: { ...rest, ...(servers && { servers }), ...(clients && { clients }) } } as never,
 	});
 	return made.data!.newestVersion;

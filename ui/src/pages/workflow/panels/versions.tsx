@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { ChevronRight, History, RotateCcw, X } from "lucide-react";
 import { useEffect, useId, useMemo, useState } from "react";
 import { useAddress } from "@/shell/address";
@@ -8,6 +9,7 @@ import { type Change, changesBetween } from "../changes";
 import { type Definition, nodeOf } from "../definition";
 import { placed } from "../layout";
 import { Diff } from "../output";
+import { readWorkflow, workflowOptions } from "../read";
 import { endSitting } from "../sitting";
 import { edit, editor, load, select, undo, useEditor } from "../store";
 import { save, toolsList } from "../sync";
@@ -125,13 +127,8 @@ function Version({
 	/** What is asked about. */
 	const [asking, ask] = useState<"draft" | "run" | null>(null);
 	const field = useId();
-	const details = query.useQuery("get", "/v1/workflows/{id}", { params: { path: { id }, query: { version } } });
-	const other = query.useQuery(
-		"get",
-		"/v1/workflows/{id}",
-		{ params: { path: { id }, query: { version: chosen } } },
-		{ enabled: chosen > 0 },
-	);
+	const details = useQuery(workflowOptions(id, version));
+	const other = useQuery({ ...workflowOptions(id, chosen), enabled: chosen > 0 });
 	const old = details.data?.definition as unknown as Definition | undefined;
 	const against = chosen > 0 ? (other.data?.definition as unknown as Definition | undefined) : draft;
 	const later = chosen > 0 && chosen < version; // than the other one
@@ -155,12 +152,12 @@ function Version({
 			await save();
 			const path = { id };
 			await api.POST("/v1/workflows/{id}/rollback", { params: { path }, body: { version } });
-			const { data } = await api.GET("/v1/workflows/{id}", { params: { path } });
-			if (editor().id === id) load(data!);
+			const now = await readWorkflow(id);
+			if (editor().id === id) load(now);
 			refresh("/v1/workflows", "/v1/workflows/{id}/versions");
-			const what = { name: data!.name, version, now: data!.version };
+			const what = { name: now.name, version, now: now.version };
 			say(
-				data!.mode === "shadow"
+				now.mode === "shadow"
 					? t("{name}: version {version} runs again, as version {now}. It only watches: calls are not changed.", what)
 					: t("{name}: what was version {version} runs again, as version {now}.", what),
 			);
