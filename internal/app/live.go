@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"genkan/internal/api"
 	"genkan/internal/api/client"
@@ -246,4 +247,32 @@ func (i liveItems) Restore(ctx context.Context, r kb.Restoration) ([]kb.Restored
 	became, err := i.Base.Restore(ctx, r)
 	w.End(err)
 	return became, err
+}
+
+// itemsInterval is the time between two looks for writes to the knowledge base.
+const itemsInterval = 500 * time.Millisecond
+
+// watchItems publishes that items were written, by this process or another. It reads the
+// store only while somebody follows events.
+func (p *Process) watchItems(ctx context.Context) {
+	ticks := time.NewTicker(itemsInterval)
+	defer ticks.Stop()
+	store := p.store.Knowledge()
+	seen, _ := store.Sequence(ctx) // on an error the first event is one too many
+	for {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return
+		}
+		if !p.live.Followed() {
+			continue
+		}
+		now, err := store.Sequence(ctx)
+		if err != nil || now == seen {
+			continue // whoever reads items reports the error
+		}
+		seen = now
+		p.live.Publish(events.Event{Topic: events.Items, Name: client.EventItemsChanged, Server: config.KnowledgeSource, Data: client.ItemsEvent{Sequence: now}})
+	}
 }

@@ -162,6 +162,7 @@ func TestEvents(t *testing.T) {
 	alice.until(client.EventToolsChanged, `"server":"two"`, `"kind":"tool`, `"count":11`)
 	h.must(http.MethodPost, "/v1/tools/two__echo/disable", "", http.StatusOK)
 	alice.until(client.EventToolsChanged, `"server":"two"`, `"count":10`)
+	admin.until(client.EventToolEdited, `"server":"two","tool":"echo"`)
 	h.must(http.MethodDelete, "/v1/servers/two", "", http.StatusOK)
 	alice.until(client.EventToolsChanged, `"server":"two"`, `"count":0`)
 
@@ -178,6 +179,7 @@ func TestEvents(t *testing.T) {
 	admin.until(client.EventProgress, `"work":"backup"`, `"finished":true`)
 	admin.until(client.EventProgress, `"work":"kb.check"`, `"finished":true`)
 	admin.until(client.EventProgress, `"work":"kb.import"`, `"done":1,"total":1,"finished":true`)
+	admin.until(client.EventItemsChanged, `"sequence":1`)
 	h.reload(file)
 	for reloads := 0; reloads < 2; { // after two was removed, and this one
 		switch e := <-alice.events; e.Name {
@@ -185,7 +187,7 @@ func TestEvents(t *testing.T) {
 			if reloads++; strings.Contains(string(e.Data), "servers") {
 				t.Errorf("alice learns how many servers there are: %s", e.Data)
 			}
-		case client.EventConfigFailed, client.EventProgress:
+		case client.EventConfigFailed, client.EventProgress, client.EventToolEdited:
 			t.Errorf("alice got %s", e.Data)
 		}
 	}

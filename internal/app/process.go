@@ -290,6 +290,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.registry.Watch(p.life) })
 	p.beside.Go(func() { p.tokens.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
+	p.beside.Go(func() { p.watchItems(p.life) })
 	p.followWorkflows(cfg)
 	p.beside.Go(func() { p.workflows.library.Watch(p.life, p.store.ChangeSequence) })
 	p.beside.Go(func() { p.secrets.Watch(p.life) })

@@ -44,6 +44,11 @@ func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
 	}
 	admin.until(client.EventWorkflowRun, `"outcome":"denied"`, `"sent":false`)
 
+	h.must(http.MethodPut, "/v1/workflows/loud/tests/one", `{"call":{"params":{"name":"one__echo","arguments":{"text":"a"}}},"expect":{}}`, http.StatusOK)
+	admin.until("workflow.tested", `"id":"loud"`)
+	h.must(http.MethodDelete, "/v1/workflows/loud/tests/one", "", http.StatusOK)
+	admin.until("workflow.tested", `"id":"loud"`)
+
 	h.must(http.MethodPost, "/v1/workflows/loud/disable", "", http.StatusOK)
 	admin.until("workflow.disabled", `"id":"loud","version":1`)
 	h.enable(approving)

@@ -25,10 +25,13 @@ const (
 	Progress  Topic = "progress"
 	Workflows Topic = "workflows"
 	Approvals Topic = "approvals"
+	Items     Topic = "items"
 )
 
 // Topics returns all topics.
-func Topics() []Topic { return []Topic{Calls, Servers, Tools, Config, Progress, Workflows, Approvals} }
+func Topics() []Topic {
+	return []Topic{Calls, Servers, Tools, Config, Progress, Workflows, Approvals, Items}
+}
 
 // Dropped is the name of the event that tells a reader that it has missed events.
 const Dropped = "dropped"

@@ -48,6 +48,7 @@ const (
 	ChangeEnabled  = "enabled"
 	ChangeDisabled = "disabled"
 	ChangeDeleted  = "deleted"
+	ChangeTested   = "tested" // its tests are others
 	ChangeOn       = "on"
 	ChangeOff      = "off"
 )

@@ -155,7 +155,11 @@ func (l *Library) saveTests(ctx context.Context, id string, tests []Test) (chang
 	if err != nil || len(tests) == 0 {
 		return false, err
 	}
-	return true, l.store.PutTests(ctx, id, tests)
+	if err := l.store.PutTests(ctx, id, tests); err != nil {
+		return false, err
+	}
+	l.tell(Change{What: ChangeTested, Workflow: id})
+	return true, nil
 }
 
 // CheckNewTests returns why the tests in the definition's `tests` member cannot be kept beside
@@ -243,7 +247,11 @@ func sameTest(a, b Test) bool {
 
 // DeleteTest removes a test.
 func (l *Library) DeleteTest(ctx context.Context, id, test string) error {
-	return l.store.DeleteTest(ctx, id, test)
+	if err := l.store.DeleteTest(ctx, id, test); err != nil {
+		return err
+	}
+	l.tell(Change{What: ChangeTested, Workflow: id})
+	return nil
 }
 
 // RunTests runs the tests of a workflow with one of its versions; 0 is the newest.

@@ -84,7 +84,13 @@ test.describe("one call", () => {
 		await page.getByRole("button", { name: "JSON" }).last().click();
 		await expect(page.getByText('"content"')).toBeVisible();
 		await page.getByRole("button", { name: "Bytes" }).last().click();
-		await expect(page.getByText("000000  7b 22")).toBeVisible();
+		await expect(page.getByText("0000  7b22")).toBeVisible();
+		// The address has it.
+		await expect(page).toHaveURL(/\?got=bytes$/);
+		await page.reload();
+		await expect(page.getByText("0000  7b22")).toBeVisible();
+		await page.getByRole("button", { name: "Rendered" }).last().click();
+		await expect(page).not.toHaveURL(/got=/);
 
 		// It only reads, so it runs at once.
 		await page.getByRole("button", { name: "Run again" }).click();

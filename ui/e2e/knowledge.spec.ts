@@ -219,11 +219,27 @@ test("a save asks first if something was changed elsewhere just before", async (
 	late = false;
 	await form.getByRole("button", { name: "Save" }).click();
 	await expect(page.getByText("Not saved yet")).toBeVisible();
-	await expect(form.getByText("has changed this since you began")).toBeVisible();
+	await expect(form.getByText("Saving replaces what it wrote here:")).toBeVisible();
 	expect(await genkan.rest("GET", path)).toMatchObject({ title: "Theirs" });
+	const theirs = form.getByRole("status");
+	await theirs.getByText("Title").click();
+	await expect(theirs.locator("pre")).toHaveText("Theirs");
+	await accessible(page);
+	await theirs.getByRole("button", { name: "Take this" }).click();
+	await expect(form.getByLabel("Title")).toHaveValue("Theirs");
+	await expect(form.getByText("Saving leaves what it wrote.")).toBeVisible();
+	await form.getByLabel("Title").fill("Mine");
 	await form.getByRole("button", { name: "Save" }).click();
 	await expect(page.getByRole("heading", { name: "Mine" })).toBeVisible();
 	await expect(page).toHaveTitle("Mine · Genkan");
+});
+
+test("what is written elsewhere is seen", async ({ signedIn: page, genkan }) => {
+	await fill(genkan);
+	await go(page, genkan, "knowledge");
+	await expect(rows(page)).toHaveCount(6);
+	await genkan.rest("POST", "/v1/items/restore", { items: [{ type: "notes", title: "Brought by an import" }] });
+	await expect(row(page, "Brought by an import")).toBeVisible();
 });
 
 test("an item is found by its id", async ({ signedIn: page, genkan }) => {

@@ -173,6 +173,13 @@ test("calls are kept as tests; a failing one says why and keeps the draft from b
 		{ id: "test-1", expect: { outcome: "ok", changed: true } },
 	]);
 
+	// One that is kept or deleted elsewhere is seen.
+	const elsewhere = "/v1/workflows/bench/tests/elsewhere";
+	await genkan.rest("PUT", elsewhere, { from: await lastCall(genkan), expect: { outcome: "ok" } });
+	await expect(panel.getByRole("status")).toHaveText("All 3 tests pass.");
+	await genkan.rest("DELETE", elsewhere);
+	await expect(panel.getByRole("status")).toHaveText("All 2 tests pass.");
+
 	// They run with each change.
 	await node(page, "hook").click();
 	await script(page).click();

@@ -184,6 +184,8 @@ test("a server of genkan.yaml is switched off, changed and removed like any othe
 test("pasted JSON of any client becomes servers", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "servers?add=form");
 	await page.getByRole("tab", { name: "Paste JSON" }).click();
+	await expect(page).toHaveURL(/add=form&as=json$/);
+	await page.reload();
 	const text = page.getByLabel("JSON as any client writes it");
 	await text.fill("claude mcp add -e A=b read -- npx -y some-server");
 	await expect(page.getByLabel("Name of read")).toHaveValue("read");
@@ -191,6 +193,7 @@ test("pasted JSON of any client becomes servers", async ({ signedIn: page, genka
 	await page.getByRole("button", { name: "Add 1 server" }).click();
 	await expect(page.getByText("1 server is added.")).toBeVisible();
 	await expect(page.getByRole("row", { name: /pasted/ })).toBeVisible();
+	await expect(page).toHaveURL(/\/servers$/);
 });
 
 test("of several pasted servers, it is said which were added, and the rest stays", async ({

@@ -85,6 +85,8 @@ test("a text that is no JSON calls nothing", async ({ signedIn: page, genkan }) 
 	await expect(page.getByText("1235")).toBeVisible();
 	// What was typed outlives a reload.
 	await page.reload();
+	await expect(field).toHaveValue(/"b": 235/);
+	await page.getByRole("tab", { name: "Form" }).click();
 	await expect(page.getByLabel(/^b/)).toHaveValue("235");
 });
 
@@ -116,6 +118,9 @@ test("what is said about a tool is found at once", async ({ signedIn: page, genk
 	await expect(page).toHaveURL(/tag=sea&category=voices$/);
 	await expect(rows).toHaveCount(2);
 	await accessible(page);
+	// What is changed elsewhere is seen at once.
+	await genkan.rest("PATCH", "/v1/tools/fault__echo", { tags: ["sea", "reef"] });
+	await expect(rows.getByRole("button", { name: "reef" })).toBeVisible();
 	await page.getByRole("searchbox").fill("echo");
 	await expect(rows).toHaveCount(2);
 	await expect(rows.nth(1)).toContainText("fault__echo");
@@ -493,6 +498,7 @@ test.describe("a tool of a Python server", () => {
 		const answer = page.locator("[aria-live=polite]").first();
 		await expect(answer).toHaveText(/^\{\s*"n": 12345678901234567890\s*\}$/);
 		await page.reload();
+		await page.getByRole("tab", { name: "Form" }).click();
 		await expect(page.getByLabel(/^any/)).toHaveValue("12345678901234567890");
 		const id = page.getByLabel(/^id/);
 		await expect(id).toHaveValue("9007199254740993");

@@ -15,8 +15,8 @@ import (
 // Event is something that happened.
 type Event struct {
 	ID     string          `json:"id" doc:"Where to resume: in the header Last-Event-ID, or as after."`
-	Topic  string          `json:"topic,omitempty" doc:"calls, servers, tools, config, progress, workflows or approvals; empty for dropped."`
-	Name   string          `json:"name" doc:"What happened: call.started, call.progress, call.ended, server.state, tools.changed, config.reloaded, config.failed, progress, workflow.run, workflow.stored, workflow.enabled, workflow.disabled, workflow.deleted, module.stored, module.deleted, workflows.on, workflows.off, approval.opened, approval.closed, or dropped."`
+	Topic  string          `json:"topic,omitempty" doc:"calls, servers, tools, config, progress, workflows, approvals or items; empty for dropped."`
+	Name   string          `json:"name" doc:"What happened: call.started, call.progress, call.ended, server.state, tools.changed, tool.edited, config.reloaded, config.failed, progress, workflow.run, workflow.stored, workflow.enabled, workflow.disabled, workflow.deleted, workflow.tested, module.stored, module.deleted, workflows.on, workflows.off, approval.opened, approval.closed, items.changed, or dropped."`
 	Time   time.Time       `json:"time"`
 	Client string          `json:"client,omitempty" doc:"The client whose event it is; empty for everyone's."`
 	Data   json.RawMessage `json:"data,omitempty" doc:"What else there is to say; docs/rest.md has its fields for each name."`
@@ -29,12 +29,14 @@ const (
 	EventCallEnded      = "call.ended"
 	EventServerState    = "server.state"
 	EventToolsChanged   = "tools.changed"
+	EventToolEdited     = "tool.edited"
 	EventConfigReloaded = "config.reloaded"
 	EventConfigFailed   = "config.failed"
 	EventProgress       = "progress"
 	EventWorkflowRun    = "workflow.run"
 	EventApprovalOpened = "approval.opened"
 	EventApprovalClosed = "approval.closed"
+	EventItemsChanged   = "items.changed"
 	EventDropped        = "dropped"
 )
 
@@ -98,6 +100,18 @@ type ToolsEvent struct {
 	Count  int    `json:"count"`
 }
 
+// ToolEdited is the data of tool.edited: what people say about a tool was changed.
+type ToolEdited struct {
+	Server string `json:"server"`
+	Tool   string `json:"tool"`
+}
+
+// ItemsEvent is the data of items.changed: the number of the last write to the knowledge
+// base.
+type ItemsEvent struct {
+	Sequence int64 `json:"sequence"`
+}
+
 // ConfigEvent is the data of config.reloaded, which has Servers for administrators, and
 // config.failed, which has Error.
 type ConfigEvent struct {
@@ -118,7 +132,7 @@ type ProgressEvent struct {
 }
 
 // The events about a change of workflows or hook modules begin with one of these, and end
-// with what was done: stored, enabled, disabled, deleted, on or off.
+// with what was done: stored, enabled, disabled, deleted, tested, on or off.
 const (
 	EventWorkflow  = "workflow."
 	EventModule    = "module."

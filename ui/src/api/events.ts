@@ -49,6 +49,18 @@ function ask(): void {
 	stale.clear();
 }
 
+/** itemRoutes are the routes whose answers a write to the knowledge base may change. */
+export const itemRoutes = [
+	"/v1/items",
+	"/v1/items/search",
+	"/v1/items/{ref}",
+	"/v1/items/{ref}/related",
+	"/v1/items/path",
+	"/v1/tags",
+	"/v1/state",
+	"/v1/knowledge",
+] as const;
+
 /** apply asks again for what an event says has changed. */
 function apply(event: Event): void {
 	switch (event.name) {
@@ -57,12 +69,17 @@ function apply(event: Event): void {
 			if ((event.data as { state?: string }).state !== "removed") soon("/v1/servers/{name}");
 			return;
 		case "tools.changed":
-			return soon("/v1/tools", "/v1/servers", "/v1/servers/{name}");
+			return soon("/v1/tools", "/v1/tools/{name}", "/v1/servers", "/v1/servers/{name}");
+		case "tool.edited":
+			return soon("/v1/tools", "/v1/tools/{name}");
+		case "items.changed":
+			return soon(...itemRoutes);
 		case "config.reloaded":
 		case "dropped":
 			void queries.invalidateQueries();
 	}
 	if (event.name === "workflow.run") soon("/v1/workflows/{id}/stats", "/v1/workflows/{id}/runs");
+	else if (event.name === "workflow.tested") soon("/v1/workflows/{id}/tests");
 	else if (event.topic === "workflows") {
 		// A change of a workflow may be that it uses a module.
 		soon("/v1/workflows", "/v1/workflows/{id}", "/v1/workflows/switch", "/v1/hook-modules");
@@ -77,6 +94,7 @@ const names = [
 	"call.ended",
 	"server.state",
 	"tools.changed",
+	"tool.edited",
 	"config.reloaded",
 	"config.failed",
 	"progress",
@@ -86,12 +104,14 @@ const names = [
 	"workflow.enabled",
 	"workflow.disabled",
 	"workflow.deleted",
+	"workflow.tested",
 	"module.stored",
 	"module.deleted",
 	"workflows.on",
 	"workflows.off",
 	"approval.opened",
 	"approval.closed",
+	"items.changed",
 ];
 
 function read(tell: (message: Message) => void): EventSource {

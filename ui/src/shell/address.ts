@@ -43,3 +43,23 @@ export function useAddress(): [URLSearchParams, Set_] {
 	const change = useCallback<Set_>((to, options) => left.current || set(to, options), [set, left]);
 	return [params, change];
 }
+
+/** useChoice is one of several views, and what chooses another. The address names it, but for
+ * the first one, which is shown unless something else is chosen. */
+export function useChoice<T extends string>(name: string, views: readonly T[]): [T, (view: T) => void] {
+	const [params, setParams] = useAddress();
+	const [first] = views as [T];
+	const choose = useCallback(
+		(view: T) =>
+			setParams(
+				(old) => {
+					if (view === first) old.delete(name);
+					else old.set(name, view);
+					return old;
+				},
+				{ replace: true },
+			),
+		[name, first, setParams],
+	);
+	return [views.find((view) => view === params.get(name)) ?? first, choose];
+}

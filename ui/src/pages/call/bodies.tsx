@@ -1,6 +1,7 @@
-import { memo, type ReactNode, useMemo, useState } from "react";
+import { memo, type ReactNode, useMemo } from "react";
 import type { S } from "@/api/client";
 import { between, bytes, list, t, tn } from "@/lang";
+import { useChoice } from "@/shell/address";
 import { useSession } from "@/shell/session";
 import {
 	Cap,
@@ -58,7 +59,7 @@ export const Bodies = memo(function Bodies({ call }: { call: Details }) {
 	);
 });
 
-type View = "shown" | "json" | "bytes";
+const views = ["shown", "json", "bytes"] as const;
 
 /** gotWhole tells whether it is known that no workflow changed the answer. */
 const gotWhole = ({ workflows, timing }: Details): boolean =>
@@ -152,7 +153,7 @@ export function Body({
 	body?: S["CallBody"];
 	request?: boolean;
 }) {
-	const [view, setView] = useState<View>("shown");
+	const [view, setView] = useChoice(request ? "sent" : "got", views);
 	const [size, tokens] = request ? [call.bytesIn, call.tokensIn] : [call.bytesOut, call.tokensOut];
 	const masks = useMemo(() => new Set(call.redacted), [call.redacted]);
 	const text = useMemo(() => (body ? (body.text ?? JSON.stringify(body.json)) : ""), [body]);
@@ -246,15 +247,17 @@ const noticeOf = (json: unknown): string | undefined =>
 
 const mostBytes = 16_384;
 
-/** hex writes a text byte by byte, with its characters beside them. */
+/** hex writes a text byte by byte, in pairs as xxd does, with its characters beside them. */
 function hex(text: string): string {
 	const all = new TextEncoder().encode(text);
 	const lines: string[] = [];
 	for (let at = 0; at < Math.min(all.length, mostBytes); at += 16) {
 		const part = [...all.subarray(at, at + 16)];
-		const codes = part.map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
+		const codes = part
+			.map((byte, i) => `${i > 0 && i % 2 === 0 ? " " : ""}${byte.toString(16).padStart(2, "0")}`)
+			.join("");
 		const characters = part.map((byte) => (byte >= 32 && byte < 127 ? String.fromCharCode(byte) : "·")).join("");
-		lines.push(`${at.toString(16).padStart(6, "0")}  ${codes.padEnd(47)}  ${characters}`);
+		lines.push(`${at.toString(16).padStart(4, "0")}  ${codes.padEnd(39)} ${characters}`);
 	}
 	if (all.length > mostBytes) lines.push("…");
 	return lines.join("\n");

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { CornerDownRight } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
-import { Link, useLocation, useSearch } from "wouter";
+import { Link, useSearch } from "wouter";
 import { api, query, type S } from "@/api/client";
 import { useEvents } from "@/api/events";
 import { parseExact } from "@/api/exact";
 import { between, clock, list, number, t, tn, took, whole } from "@/lang";
 import { term } from "@/lang/terms";
-import { useGo } from "@/shell/address";
+import { useChoice, useGo } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
 import { useApprovals } from "@/shell/session";
 import { Cap, Card, Chip, CopyButton, Dot, Json, LinkButton, Loaded, Page, Rich, Spinner, Tabs } from "@/ui";
@@ -30,7 +30,7 @@ import { Changes, changesOf, wouldHave } from "./changes";
 import { called, Waterfall } from "./waterfall";
 
 type Details = S["CallDetails"];
-type Tab = "bodies" | "changes" | "raw";
+const tabs = ["bodies", "changes", "raw"] as const;
 
 /** Call is one call: what was sent and received, and where its time went. */
 export default function Call({ params }: { params: { id: string } }) {
@@ -49,7 +49,7 @@ export default function Call({ params }: { params: { id: string } }) {
 		if (name === "call.ended" && (data as { id: string }).id === params.id) void call.refetch();
 	});
 	const search = new URLSearchParams(useSearch());
-	search.delete("tab");
+	for (const name of ["tab", "sent", "got"]) search.delete(name); // how one call is shown
 	const back = search.toString() && `?${search}`;
 	const crumb = { title: t("Calls"), href: `/calls${back}` };
 	const go = useGo();
@@ -115,17 +115,10 @@ function Running({ call, crumb }: { call: Details; crumb: { title: string; href:
 }
 
 function Shown({ call, crumb, back }: { call: Details; crumb: { title: string; href: string }; back: string }) {
-	const [, go] = useLocation();
-	const search = new URLSearchParams(useSearch());
-	const tab = (search.get("tab") ?? "bodies") as Tab;
+	const [tab, choose] = useChoice("tab", tabs);
 	const body = useRef<HTMLDivElement>(null);
 	const [sought, seek] = useState("");
 	const name = `${call.server ? `${call.server} / ` : ""}${toolName(call)}`;
-	const choose = (to: Tab) => {
-		if (to === "bodies") search.delete("tab");
-		else search.set("tab", to);
-		go(`/calls/${encodeURIComponent(call.id)}${search.toString() && `?${search}`}`, { replace: true });
-	};
 	return (
 		<Page
 			title={name}
@@ -150,7 +143,7 @@ function Shown({ call, crumb, back }: { call: Details; crumb: { title: string; h
 			<Waterfall call={call} />
 			<Children call={call} back={back} />
 			<div className="mt-5 mb-4 flex flex-wrap items-end justify-between gap-x-4 gap-y-2 border-line border-b">
-				<Tabs<Tab>
+				<Tabs
 					label={t("Parts of the call")}
 					className="border-0!"
 					current={tab}

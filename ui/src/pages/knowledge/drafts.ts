@@ -1,6 +1,7 @@
 import { create } from "zustand";
 import { createJSONStorage, persist } from "zustand/middleware";
 import { Failure, refresh, type S } from "@/api/client";
+import { itemRoutes } from "@/api/events";
 
 /** Fields are what a person can write. */
 export type Fields = {
@@ -55,6 +56,18 @@ const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 export const isChanged = (draft: Draft | undefined): boolean => draft !== undefined && !same(draft.was, draft.now);
 
+const texts = ["title", "description", "content", "status", "priority"] as const;
+export type TextField = (typeof texts)[number];
+
+/** clashesOf are the texts that a draft changes and that others have changed, too. */
+export const clashesOf = ({ was, now }: Draft, stored: Partial<Fields>): [TextField, string][] =>
+	texts.flatMap((name) => {
+		const theirs = stored[name];
+		return theirs !== undefined && theirs !== was[name] && now[name] !== was[name] && theirs !== now[name]
+			? [[name, theirs] as [TextField, string]]
+			: [];
+	});
+
 export const empty: Fields = {
 	type: "notes",
 	title: "",
@@ -89,8 +102,7 @@ export const fieldsOf = ({
 /** changeOf is what a draft changes. Tags and relations that others add meanwhile stay. */
 export function changeOf({ was, now }: Draft): S["ItemChange"] {
 	const change: S["ItemChange"] = {};
-	for (const name of ["title", "description", "content", "status", "priority"] as const)
-		if (was[name] !== now[name]) change[name] = now[name];
+	for (const name of texts) if (was[name] !== now[name]) change[name] = now[name];
 	for (const name of ["tags", "related"] as const) {
 		const added = now[name].filter((one) => !was[name].includes(one));
 		const removed = was[name].filter((one) => !now[name].includes(one));
@@ -124,17 +136,5 @@ export const refOf = ({ type, id }: { type: string; id: number }): string => `${
 /** hrefOf is the address of an item. */
 export const hrefOf = (ref: string, query = ""): string => `/knowledge/${encodeURIComponent(ref)}${query}`;
 
-/** written are the routes whose answers a write may have changed. */
-export const written = [
-	"/v1/items",
-	"/v1/items/search",
-	"/v1/items/{ref}",
-	"/v1/items/{ref}/related",
-	"/v1/items/path",
-	"/v1/tags",
-	"/v1/state",
-	"/v1/knowledge",
-] as const;
-
 /** again asks for everything that a write may have changed. */
-export const again = (): void => refresh(...written);
+export const again = (): void => refresh(...itemRoutes);

@@ -11,6 +11,7 @@ import {
 	again,
 	begin,
 	changeOf,
+	clashesOf,
 	draftOf,
 	drop,
 	empty,
@@ -20,6 +21,7 @@ import {
 	isChanged,
 	refOf,
 	saved,
+	type TextField,
 	useDrafts,
 	write,
 	wrongFields,
@@ -97,14 +99,38 @@ export function Editing({
 	);
 }
 
-/** Changed says that another has written meanwhile. */
-export function Changed() {
+/** Changed says that another has written meanwhile, and shows what of it a save would replace. */
+export function Changed({ id, clashes }: { id: string; clashes: [TextField, string][] }) {
+	const titles = {
+		title: t("Title"),
+		description: t("Description"),
+		content: t("Content"),
+		status: t("Status"),
+		priority: t("Priority"),
+	};
 	return (
-		<p role="status" className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
-			{t(
-				"Another page or an agent has changed this since you began. Saving replaces only the fields that you have changed here.",
-			)}
-		</p>
+		<div role="status" className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
+			{clashes.length === 0
+				? t("Another page or an agent has changed this since you began. Saving leaves what it wrote.")
+				: t("Another page or an agent has changed this since you began. Saving replaces what it wrote here:")}
+			{clashes.map(([field, theirs]) => (
+				<details key={field} className="mt-2">
+					<summary>{titles[field]}</summary>
+					<div className="mt-2 flex items-start gap-2">
+						<pre
+							// biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls is reached by keyboard
+							tabIndex={0}
+							className="max-h-60 min-w-0 flex-1 overflow-auto rounded bg-surface px-3 py-2 whitespace-pre-wrap break-words text-text"
+						>
+							{field === "status" ? statusWord(theirs) : field === "priority" ? priorityOf(theirs) : theirs}
+						</pre>
+						<Button size="small" onClick={() => write(id, { [field]: theirs })}>
+							{t("Take this")}
+						</Button>
+					</div>
+				</details>
+			))}
+		</div>
 	);
 }
 
@@ -208,7 +234,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					<Problem error={(item ? change : add).error} retry={() => void save()} />
 				</div>
 			)}
-			{item && item.updated_at !== draft.updatedAt && <Changed />}
+			{item && item.updated_at !== draft.updatedAt && <Changed id={id} clashes={clashesOf(draft, fieldsOf(item))} />}
 			{!item && (
 				<Field
 					label={t("Type")}

@@ -3,7 +3,6 @@ import { Ban, BookOpen, Plus, SearchX } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, query, type S } from "@/api/client";
-import { soon, useEvents } from "@/api/events";
 import { ago, t, tn, whole } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { useAddress, usePart } from "@/shell/address";
@@ -28,7 +27,7 @@ import {
 	Tabs,
 } from "@/ui";
 import { WhoLacks } from "../clients/connect";
-import { hrefOf, isChanged, refOf, useDrafts, written } from "./drafts";
+import { hrefOf, isChanged, refOf, useDrafts } from "./drafts";
 import { Edit, startNew } from "./edit";
 import { Item } from "./item";
 import { State } from "./state";
@@ -37,17 +36,10 @@ import { Priority, useClosed } from "./words";
 
 type Row = S["ItemSummary"] & { snippet?: string };
 
-// What the tools of the knowledge base that only read begin with.
-const reads = /(^|__)(get|search|find)_/;
-
 /** Knowledge is the knowledge base: its items, one of them, and the current state. */
 export default function Knowledge() {
 	const ref = usePart("ref");
 	const [, go] = useLocation();
-	useEvents(({ name, data }) => {
-		const call = data as { server?: string; tool?: string } | undefined;
-		if (name === "call.ended" && call?.server === "kb" && call.tool && !reads.test(call.tool)) soon(...written);
-	});
 	const item = query.useQuery(
 		"get",
 		"/v1/items/{ref}",

@@ -55,8 +55,11 @@ export default {
 	"There is no text yet.": "本文はまだありません。",
 	"Write one": "入力する",
 	Relations: "関連",
-	"Another page or an agent has changed this since you began. Saving replaces only the fields that you have changed here.":
-		"編集中に、ほかの画面またはエージェントがこの項目を変更しました。保存すると、ここで変更した欄だけが、その内容に置き換わります。",
+	"Another page or an agent has changed this since you began. Saving leaves what it wrote.":
+		"編集中に、ほかの画面またはエージェントがこの内容を変更しました。保存しても、その変更は残ります。",
+	"Another page or an agent has changed this since you began. Saving replaces what it wrote here:":
+		"編集中に、ほかの画面またはエージェントがこの内容を変更しました。保存すると、次の欄に書かれた変更は、ここの内容に置き換わります：",
+	"Take this": "こちらを使う",
 	"Saved.": "保存しました。",
 	"{ref} is made.": "{ref} を作成しました。",
 	"Edit {ref}": "{ref} を編集",

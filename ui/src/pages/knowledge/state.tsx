@@ -4,7 +4,19 @@ import { api, queries, query, type S } from "@/api/client";
 import { ago, t, whole } from "@/lang";
 import { Button, Card, Empty, Field, Loaded, Loading, Problem, say, TextArea } from "@/ui";
 import { useUnsaved } from "@/ui/unsaved";
-import { again, begin, draftOf, drop, empty, isChanged, saved, useDrafts, write, wrongFields } from "./drafts";
+import {
+	again,
+	begin,
+	clashesOf,
+	draftOf,
+	drop,
+	empty,
+	isChanged,
+	saved,
+	useDrafts,
+	write,
+	wrongFields,
+} from "./drafts";
 import { Changed, Editing, useNewer } from "./edit";
 
 const Markdown = lazy(() => import("@/ui/markdown"));
@@ -95,7 +107,9 @@ function Edit({ state }: { state: S["State"] }) {
 			leave={forget}
 		>
 			{wrong[""] && <Problem error={put.error} retry={() => void save()} />}
-			{(state.metadata.updated_at ?? "") !== draft.updatedAt && <Changed />}
+			{(state.metadata.updated_at ?? "") !== draft.updatedAt && (
+				<Changed id={key} clashes={clashesOf(draft, { content: state.content })} />
+			)}
 			<Field label={t("Where things stand")} error={wrong.content} hint={t("Markdown")}>
 				<TextArea
 					rows={18}

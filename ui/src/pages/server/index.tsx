@@ -10,7 +10,7 @@ import { Findings } from "@/pages/servers/findings";
 import { moves, runs, stateOf } from "@/pages/servers/state";
 import { Tried, useTrial } from "@/pages/servers/try";
 import { ToolSwitch, toolsOf } from "@/pages/tools/switch";
-import { useAddress, usePart } from "@/shell/address";
+import { useAddress, useChoice, usePart } from "@/shell/address";
 import { useSession } from "@/shell/session";
 import {
 	Button,
@@ -39,13 +39,13 @@ import {
 import { WhoLacks } from "../clients/connect";
 import { useSignIn } from "../servers/signin";
 
-type Part = "tools" | "log" | "changes" | "definition";
+const parts = ["tools", "log", "changes", "definition"] as const;
 
 /** Server is one server: how it is, its tools, what it prints, what it is. */
 export default function Server() {
 	const name = usePart("name");
 	const [, go] = useLocation();
-	const [params, setParams] = useAddress();
+	const [params] = useAddress();
 	const { admin } = useSession();
 	const server = query.useQuery(
 		"get",
@@ -66,7 +66,7 @@ export default function Server() {
 	useEffect(() => forget.current(), [now]);
 	const [asked, ask] = useState<"remove" | "change" | "off" | null>(params.has("change") ? "change" : null);
 	const path = { params: { path: { name } } };
-	const part = (params.get("part") as Part | null) ?? "tools";
+	const [part, choosePart] = useChoice("part", parts);
 	const again = () =>
 		refresh(
 			"/v1/servers",
@@ -204,11 +204,11 @@ export default function Server() {
 							trouble
 						)}
 						{admin && <WhoLacks server={name} />}
-						<Tabs<Part>
+						<Tabs
 							label={t("About the server")}
 							className="mb-4"
 							current={part}
-							onChange={(id) => setParams({ part: id }, { replace: true })}
+							onChange={choosePart}
 							tabs={[
 								{ id: "tools", title: t("Tools"), count: one.tools },
 								...(admin && own

@@ -4,6 +4,7 @@ import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
 import { list, quoted, sentences, t, tn } from "@/lang";
+import { useChoice } from "@/shell/address";
 import { Button, Dialog, Field, Input, messageOf, Problem, Prose, Select, say, Tabs, TextArea, useChanged } from "@/ui";
 import { fieldErrors, isAtFields, jsonOf, useShowWrong } from "@/ui/schemaform";
 import { closed, lineOf, words } from "./line";
@@ -23,6 +24,8 @@ type Draft = {
 };
 const blank: Draft = { name: "", kind: "command", line: "", cwd: "", url: "", pairs: [], more: "" };
 
+const ways = ["form", "json"] as const;
+
 type Own = "command" | "args" | "env" | "cwd" | "url" | "headers" | "type" | "disabled" | "tools";
 const others: Record<Exclude<keyof S["ServerDefinition"], Own>, true> = {
 	prefix: true,
@@ -39,7 +42,8 @@ const others: Record<Exclude<keyof S["ServerDefinition"], Own>, true> = {
  * tries the server before it is saved. */
 export function AddServer({ onClose, server }: { onClose: () => void; server?: S["Server"] }) {
 	const [, go] = useLocation();
-	const [way, setWay] = useState<"form" | "json">("form");
+	const [chosen, setWay] = useChoice("as", ways);
+	const way = server ? "form" : chosen;
 	const [draft, setDraft] = useState<Draft>(() => (server ? draftOf(server) : blank));
 	const [json, setJSON] = useState("");
 	const trial = useTrial();

@@ -30,6 +30,7 @@ export default function Servers() {
 			(old) => {
 				if (value === null) old.delete(name);
 				else old.set(name, value);
+				if (!old.has("add")) old.delete("as"); // it says how to add
 				return old;
 			},
 			{ replace: true },

@@ -9,7 +9,7 @@ import { Approval } from "@/pages/calls/approvals";
 import { useProgress } from "@/pages/calls/words";
 import { ToolSwitch } from "@/pages/tools/switch";
 import { Around } from "@/pages/workflows/around";
-import { useAddress, usePart } from "@/shell/address";
+import { useAddress, useChoice, usePart } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
 import { useApprovals, useCommand, useSession } from "@/shell/session";
 import {
@@ -42,7 +42,9 @@ import { useDraft } from "@/ui/unsaved";
 const Markdown = lazy(() => import("@/ui/markdown"));
 const Result = lazy(() => import("@/ui/result"));
 
-type Part = "try" | "schema" | "about";
+const parts = ["try", "schema", "about"] as const;
+const ways = ["form", "json"] as const;
+const views = ["shown", "json"] as const;
 
 /** Tool is one tool: what it does, a form to try it, its schema, what is said about it. */
 export default function Tool() {
@@ -64,10 +66,10 @@ export default function Tool() {
 }
 
 function Shown({ tool }: { tool: S["Tool"] }) {
-	const [params, setParams] = useAddress();
+	const [params] = useAddress();
 	const { admin } = useSession();
 	const said = useSaid(tool); // its texts outlive another tab
-	const part = (params.get("part") as Part | null) ?? "try";
+	const [part, choosePart] = useChoice("part", parts);
 	// The search that the tool was opened from.
 	const sought = params.get("q") ?? "";
 	return (
@@ -95,19 +97,11 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 					{t("This tool is off for clients: nobody can call it, and no workflow runs around it.")}
 				</p>
 			)}
-			<Tabs<Part>
+			<Tabs
 				label={t("About the tool")}
 				className="mb-4"
 				current={part}
-				onChange={(id) =>
-					setParams(
-						(old) => {
-							old.set("part", id);
-							return old;
-						},
-						{ replace: true },
-					)
-				}
+				onChange={choosePart}
 				tabs={[
 					{ id: "try", title: t("Try it") },
 					{ id: "schema", title: t("Schema") },
@@ -155,10 +149,10 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 		putArgs(value);
 		refuse(false);
 	};
-	const [way, setWay] = useState<"form" | "json">("form");
+	const [way, setWay] = useChoice("as", ways);
 	const [form, setForm] = useState(0);
 	const [asking, ask] = useState(false);
-	const [raw, setRaw] = useState(false);
+	const [view, setView] = useChoice("got", views);
 	const { client } = useSession();
 	const check = query.useMutation("post", "/v1/tools/{name}/validate");
 	const call = useMutation({
@@ -273,10 +267,10 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 					{call.data && (
 						<span className="flex items-center gap-1">
 							<span className="mr-1">{took(call.data.executionTime)}</span>
-							<Toggle on={!raw} onClick={() => setRaw(false)}>
+							<Toggle on={view === "shown"} onClick={() => setView("shown")}>
 								{t("Rendered")}
 							</Toggle>
-							<Toggle on={raw} onClick={() => setRaw(true)}>
+							<Toggle on={view === "json"} onClick={() => setView("json")}>
 								JSON
 							</Toggle>
 							<CopyButton text={() => JSON.stringify(call.data.result, null, 2)} />
@@ -338,7 +332,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 					{!call.isPending && call.data && (
 						<Suspense fallback={<Json value={call.data.result} />}>
 							{call.data.notice && <p className="px-4 pt-3 text-warn">{call.data.notice}</p>}
-							{raw ? <Json value={call.data.result} /> : <Result result={call.data.result} />}
+							{view === "json" ? <Json value={call.data.result} /> : <Result result={call.data.result} />}
 						</Suspense>
 					)}
 					{call.isIdle && !error && <p className="px-4 py-6 text-muted">{t("What the tool answers appears here.")}</p>}
