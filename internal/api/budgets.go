@@ -23,7 +23,7 @@ func (a *API) listBudgets(w http.ResponseWriter, _ *http.Request, _ gateway.Iden
 	cfg := a.opt.Config()
 	all := cmp.Or(cfg.Budget, shape.UsualBudget)
 	out := client.Budgets{
-		Default: shape.UsualBudget,
+		Default:   shape.UsualBudget,
 		Everybody: budgetOf("", "", all), Usual: cfg.Budget == 0,
 		Programs: []client.Budget{}, Clients: []client.Budget{}, Servers: []client.Budget{}, Tools: []client.Budget{},
 	}

@@ -95,7 +95,7 @@ test("what was written about a server is discarded only by who says so", async (
 
 test("what was written about a server is not lost by going elsewhere", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "calls");
-	await page.getByRole("link", { name: "Servers" }).click();
+	await page.getByRole("link", { name: "Servers", exact: true }).click();
 	const add = page.getByRole("button", { name: "Add a server" });
 	const back = () => page.evaluate(() => history.back());
 	await add.click();
@@ -115,7 +115,7 @@ test("what was written about a server is not lost by going elsewhere", async ({ 
 	await expect(page).toHaveURL(/\/calls$/);
 
 	// A dialog that is closed gives the focus back.
-	await page.getByRole("link", { name: "Servers" }).click();
+	await page.getByRole("link", { name: "Servers", exact: true }).click();
 	await add.press("Enter");
 	await page.keyboard.press("Escape");
 	await expect(add).toBeFocused();
