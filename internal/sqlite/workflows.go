@@ -41,8 +41,8 @@ func (s *Store) Versions(ctx context.Context, id string) ([]workflow.Version, er
 }
 
 // PutWorkflow adds the next version of a workflow, or saves the newest again, which is a
-// step of the same draft.
-func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition, draft string, base workflow.Millis) error {
+// step of the same draft. It adds or replaces tests with it.
+func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition, draft string, base workflow.Millis, tests ...workflow.Test) error {
 	raw, err := d.MarshalJSON()
 	if err != nil {
 		return explain("save a workflow", err)
@@ -67,7 +67,10 @@ func (s *Store) PutWorkflow(ctx context.Context, d *workflow.Definition, draft s
 			INSERT INTO workflow_versions (workflow, version, definition, draft) VALUES (?, ?, ?, ?)
 			ON CONFLICT (workflow, version) DO UPDATE SET definition = excluded.definition`,
 			d.ID, d.Version, string(raw), draft)
-		return err
+		if err != nil {
+			return err
+		}
+		return putTests(ctx, tx, d.ID, tests)
 	})
 }
 
@@ -119,20 +122,22 @@ func (s *Store) Tests(ctx context.Context, id string) ([]workflow.Test, error) {
 
 // PutTests adds or replaces tests.
 func (s *Store) PutTests(ctx context.Context, id string, tests []workflow.Test) error {
-	return s.write(ctx, "save tests", func(tx *sql.Tx) error {
-		for _, t := range tests {
-			raw, err := json.Marshal(t)
-			if err == nil {
-				err = affect(ctx, tx, workflow.NoWorkflow(id, 0), `
-					INSERT INTO workflow_tests (workflow, id, definition) SELECT id, ?2, ?3 FROM workflows WHERE id = ?1
-					ON CONFLICT (workflow, id) DO UPDATE SET definition = excluded.definition`, id, t.ID, string(raw))
-			}
-			if err != nil {
-				return err
-			}
+	return s.write(ctx, "save tests", func(tx *sql.Tx) error { return putTests(ctx, tx, id, tests) })
+}
+
+func putTests(ctx context.Context, tx *sql.Tx, id string, tests []workflow.Test) error {
+	for _, t := range tests {
+		raw, err := json.Marshal(t)
+		if err == nil {
+			err = affect(ctx, tx, workflow.NoWorkflow(id, 0), `
+				INSERT INTO workflow_tests (workflow, id, definition) SELECT id, ?2, ?3 FROM workflows WHERE id = ?1
+				ON CONFLICT (workflow, id) DO UPDATE SET definition = excluded.definition`, id, t.ID, string(raw))
 		}
-		return nil
-	})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // DeleteTest removes a test.

@@ -342,6 +342,13 @@ func testWorkflowTests(t *testing.T, s Stores) {
 	want("w", one, two)
 	must(t, s.Workflows.DeleteTest(t.Context(), "w", "one"))
 	want("w", two)
+	// A version brings its tests, or none of both is stored.
+	must(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "w", 3, ""), "", savedBefore(3), one))
+	want("w", one, two)
+	three := one
+	three.ID = "three"
+	wantCode(t, s.Workflows.PutWorkflow(t.Context(), newWorkflow(t, "w", 3, ""), "", savedBefore(3), three), gateway.CodeConflict)
+	want("w", one, two)
 	must(t, s.Workflows.DeleteWorkflow(t.Context(), "w"))
 	want("w")
 	putWorkflow(t, s, newWorkflow(t, "w", 1, ""))

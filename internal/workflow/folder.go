@@ -470,11 +470,11 @@ func (f *Folder) Versions(ctx context.Context, id string) ([]Version, error) {
 }
 
 // PutWorkflow adds a version, but not to the workflow of a file.
-func (f *Folder) PutWorkflow(ctx context.Context, d *Definition, draft string, base Millis) error {
+func (f *Folder) PutWorkflow(ctx context.Context, d *Definition, draft string, base Millis, tests ...Test) error {
 	if _, err := f.find(d.ID); err != nil {
 		return err
 	}
-	return f.Store.PutWorkflow(ctx, d, draft, base)
+	return f.Store.PutWorkflow(ctx, d, draft, base, tests...)
 }
 
 // RunWorkflow says which version runs. For the workflow of a file the file says it.

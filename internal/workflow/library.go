@@ -269,14 +269,12 @@ func (l *Library) save(ctx context.Context, d Definition, base Base, draft strin
 	}
 	d, _ = d.WithTests(nil) // they are kept by themselves
 	d.UpdatedAt, d.Enabled = max(now, was+1), false
-	if err := l.store.PutWorkflow(ctx, &d, draft, was); err != nil {
+	if err := l.store.PutWorkflow(ctx, &d, draft, was, tests...); err != nil {
 		return Stored{}, err
 	}
 	l.tell(Change{What: ChangeStored, Workflow: d.ID, Version: d.Version})
 	if len(tests) > 0 {
-		if err := l.store.PutTests(ctx, d.ID, tests); err != nil {
-			return Stored{}, err
-		}
+		l.tell(Change{What: ChangeTested, Workflow: d.ID})
 	}
 	return Stored{Definition: &d, Running: newest.Running, Ran: newest.Ran, Draft: draft}, nil
 }

@@ -116,7 +116,7 @@ func (m *memory) Versions(_ context.Context, id string) (all []Version, err erro
 	return all, nil
 }
 
-func (m *memory) PutWorkflow(_ context.Context, d *Definition, draft string, base Millis) error {
+func (m *memory) PutWorkflow(_ context.Context, d *Definition, draft string, base Millis, tests ...Test) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all, newest := m.workflows[d.ID], &Definition{}
@@ -132,6 +132,7 @@ func (m *memory) PutWorkflow(_ context.Context, d *Definition, draft string, bas
 	}
 	made := copied(d)
 	m.workflows[d.ID], m.drafts[made] = append(all, made), draft
+	m.putTests(d.ID, tests)
 	return nil
 }
 
@@ -182,13 +183,17 @@ func (m *memory) PutTests(_ context.Context, id string, tests []Test) error {
 	if m.workflows[id] == nil {
 		return NoWorkflow(id, 0)
 	}
+	m.putTests(id, tests)
+	return nil
+}
+
+func (m *memory) putTests(id string, tests []Test) {
 	if m.tests[id] == nil {
 		m.tests[id] = map[string]Test{}
 	}
 	for _, t := range tests {
 		m.tests[id][t.ID] = t
 	}
-	return nil
 }
 
 func (m *memory) DeleteTest(_ context.Context, id, test string) error {

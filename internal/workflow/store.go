@@ -20,8 +20,9 @@ type Store interface {
 	// PutWorkflow adds a version, or saves the newest again. base is when the newest was
 	// saved, and 0 if there is none. The number of an added version is the one after the
 	// newest. The newest is saved again only if it is a step of the same draft; an empty
-	// draft is none. Otherwise the error has CodeConflict.
-	PutWorkflow(ctx context.Context, d *Definition, draft string, base Millis) error
+	// draft is none. Otherwise the error has CodeConflict. The tests are added as by
+	// PutTests; all of it is stored or nothing.
+	PutWorkflow(ctx context.Context, d *Definition, draft string, base Millis, tests ...Test) error
 	// RunWorkflow says which version runs; 0 is none. The error has CodeConflict if the
 	// version was saved at another time than at; 0 is any. A version that has run is no
 	// step of a draft any more.
