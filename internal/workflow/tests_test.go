@@ -247,6 +247,12 @@ func (c *countedTests) Tests(ctx context.Context, id string) ([]Test, error) {
 	return c.Store.Tests(ctx, id)
 }
 
+func (c *countedTests) PutWorkflow(ctx context.Context, d *Definition, draft string, base Millis, tests ...Test) error {
+	c.writes++
+	c.stored += len(tests)
+	return c.Store.PutWorkflow(ctx, d, draft, base, tests...)
+}
+
 func (c *countedTests) PutTests(ctx context.Context, id string, tests []Test) error {
 	c.writes++
 	c.stored += len(tests)
