@@ -210,7 +210,7 @@ func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
 		stopped = s.Ran
 	}
 	return client.Workflow{
-		Template: s.MadeFrom.Template, Outdated: outdated, LimitOf: limitOf(s.ID),
+		Template: s.MadeFrom.Template, Set: template.Set(s.Definition), Outdated: outdated, LimitOf: limitOf(s.ID),
 		ID: s.ID, Name: cmp.Or(s.Name, s.ID), Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
 		State: string(s.Phase(mode)), Stopped: stopped,
 		Order: s.Order, Mode: modeOf(mode), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),

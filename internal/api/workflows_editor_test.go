@@ -73,6 +73,8 @@ func TestWorkflowsForEditors(t *testing.T) {
 		// Used again without an id, it makes others, even if only a part of them is taken.
 		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact"}`, status: 200, has: []string{`"id":"redact"`, `"id":"redact-prompts"`}, hasNot: []string{"warnings"}},
 		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact"}`, status: 200, has: []string{`"id":"redact-2"`, `"id":"redact-2-resources"`, `"id":"redact-2-prompts"`}},
+		{method: "GET", path: "/v1/workflows/redact-2-prompts", status: 200, has: []string{`"template":"redact","set":"redact/redact-2"`}},
+		{method: "GET", path: "/v1/workflows/redact-2", status: 200, has: []string{`"set":"redact/redact-2"`}},
 		{method: "DELETE", path: "/v1/workflows/redact", status: 200},
 		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact"}`, status: 200, has: []string{`"id":"redact-3"`}},
 		{method: "POST", path: "/v1/workflow-templates?base=1", body: `{"template":"redact"}`, status: 200, has: []string{`"id":"redact"`, `"newestVersion":2`}},

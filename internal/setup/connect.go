@@ -90,8 +90,9 @@ type ConnectedFile struct {
 // ConnectedEntry is an entry of a client's file.
 type ConnectedEntry struct {
 	Name string
-	// To is the command or URL that it leads to.
-	To string
+	// To is the command or URL that it leads to, and Server the server behind that; empty for
+	// all of them.
+	To, Server string
 	// Was is the URL that it called before; empty if that stays or there was none.
 	Was string
 }
@@ -418,7 +419,7 @@ func (f *ConnectedFile) entries(imported clients.Imported) []ConnectedEntry {
 		if !ok {
 			return
 		}
-		one := ConnectedEntry{Name: place.Name, To: f.leadsTo(name)}
+		one := ConnectedEntry{Name: place.Name, To: f.leadsTo(name), Server: name}
 		if was != one.To {
 			one.Was = was
 		}
@@ -438,7 +439,7 @@ func (f *ConnectedFile) added(changed []byte) (all []ConnectedEntry, err error) 
 	imported, err := f.file.Parse(changed)
 	for _, l := range imported.Leads {
 		if len(l.Servers) == 1 && slices.Contains(f.plan.Add, l.Servers[0]) {
-			all = append(all, ConnectedEntry{Name: l.Name, To: f.leadsTo(l.Servers[0])})
+			all = append(all, ConnectedEntry{Name: l.Name, To: f.leadsTo(l.Servers[0]), Server: l.Servers[0]})
 		}
 	}
 	return all, err

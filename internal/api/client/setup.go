@@ -173,9 +173,10 @@ type ConnectedFile struct {
 
 // ConnectedEntry is an entry that leads to genkan.
 type ConnectedEntry struct {
-	Name string `json:"name"`
-	To   string `json:"to" doc:"The command or URL."`
-	Was  string `json:"was,omitempty" doc:"The URL that it called before."`
+	Name   string `json:"name"`
+	To     string `json:"to" doc:"The command or URL."`
+	Server string `json:"server,omitempty" doc:"The server that is behind it; empty for all."`
+	Was    string `json:"was,omitempty" doc:"The URL that it called before."`
 }
 
 // FileProblem says why a file was left alone.

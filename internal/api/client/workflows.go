@@ -34,6 +34,7 @@ type Workflow struct {
 	Runs      *RunStats     `json:"runs,omitempty" doc:"Its runs since it was enabled or genkan started, in its mode; only in lists."`
 
 	Template string `json:"template,omitempty" doc:"The template that it was made from."`
+	Set      string `json:"set,omitempty" doc:"Names the workflows that the template has made together, for several types of calls: they have the same."`
 	Outdated bool   `json:"outdated,omitempty" doc:"The template has other scripts now than when the newest version was made; POST /v1/workflows/ID/update stores a draft with them."`
 }
 

@@ -322,6 +322,15 @@ func Newer(d workflow.Definition) (workflow.Definition, bool) {
 	return d, true
 }
 
+// Set names the workflows that a template has made together, for several types of calls; it is
+// empty for a workflow that no template has made.
+func Set(d *workflow.Definition) string {
+	if d.MadeFrom.Template == "" {
+		return ""
+	}
+	return d.MadeFrom.Template + "/" + strings.TrimSuffix(d.ID, suffixes[d.Type].id)
+}
+
 // japaneseLabels replaces the labels of the nodes in a definition.
 func (s *source) japaneseLabels(definition []byte) []byte {
 	return label.ReplaceAllFunc(definition, func(found []byte) []byte {

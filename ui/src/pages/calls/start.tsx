@@ -430,7 +430,7 @@ function Change({ change }: { change: S["ConnectResult"] }) {
 	const down = (data?.servers ?? []).filter((server) => server.state === "down").map((server) => server.name);
 	const broken = change.files
 		.flatMap((file) => file.entries ?? [])
-		.flatMap((entry) => entry.to.match(/(?:--only |\/mcp\/s\/)(\S+)$/)?.[1] ?? [])
+		.flatMap((entry) => entry.server ?? [])
 		.filter((name) => down.includes(name));
 	if (!change.files.some((file) => changes(file) || file.problem)) return <p>{unchanged(change.files)}</p>;
 	return (

@@ -69,13 +69,8 @@ export function runsText({ runs, mode }: S["Workflow"]): string {
 }
 
 /** partsOf are the other workflows that the template of one has made with it. */
-export function partsOf(all: S["Workflow"][], one: S["Workflow"] | null | undefined): S["Workflow"][] {
-	const stem = (id: string) => id.replace(/-(list|resources|prompts)$/, "");
-	return all.filter(
-		(other) =>
-			one?.template && other.template === one.template && other.id !== one.id && stem(other.id) === stem(one.id),
-	);
-}
+export const partsOf = (all: S["Workflow"][], one: S["Workflow"] | null | undefined): S["Workflow"][] =>
+	all.filter((other) => one?.set && other.set === one.set && other.id !== one.id);
 
 // What names clients.
 const sources = {
