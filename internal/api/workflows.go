@@ -34,6 +34,7 @@ func (a *API) workflowRoutes() []route {
 			query: []query{
 				{name: "tool", kind: "string", about: "Only workflows that apply to this tool: its name, or server__tool by the server's own names."},
 				{name: "client", kind: "string", about: "Only workflows that apply to this client."},
+				{name: "drafts", kind: "boolean", about: "With tool: workflows that would apply to it if their newest version ran, whether it runs or not."},
 			},
 			answer: client.WorkflowList{}, failures: []restError{noSuchThing}, serve: a.listWorkflows,
 		},

@@ -62,6 +62,9 @@ func (a *API) applying(r *http.Request, all []workflow.Stored) ([]workflow.Store
 			return nil, gateway.Errorf(gateway.CodeNotFound, "there is no tool %q; `genkan tools` lists them", gateway.Short(name))
 		}
 	}
+	if tool != nil && asked.Get("drafts") == "true" {
+		return slices.DeleteFunc(all, func(s workflow.Stored) bool { return !s.Matches(tool) }), nil
+	}
 	apply := a.opt.Engine.Set().Applying(tool, asked.Get("client"))
 	return slices.DeleteFunc(all, func(s workflow.Stored) bool {
 		return !slices.ContainsFunc(apply, func(w *workflow.Workflow) bool { return w.ID == s.ID })

@@ -81,6 +81,8 @@ func TestWorkflowsForEditors(t *testing.T) {
 		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact","id":"redact"}`, status: 409, has: []string{"exists already"}},
 		// What cannot work is refused at its field; what may work later is said.
 		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact","match":{"tools":["ecko"],"when":"((" }}`, status: 400, has: []string{`"field":"match.tools.0"`, `"field":"match.when"`}},
+		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"deny-destructive","id":"typo","match":{"servers":["fualt"]}}`, status: 200, has: []string{`"warnings":["No server is called fualt now; did you mean fault?"]`}},
+		{method: "GET", path: "/v1/workflows?tool=fault__echo&drafts=true", status: 200, has: []string{`"id":"redact"`}, hasNot: []string{`"id":"typo"`, `"id":"redact-prompts"`}},
 		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"redact","id":"later","match":{"tools":["fault__ecko","other__*","fault__*"]}}`, status: 200, has: []string{`"warnings":["No tool matches fault__ecko now; did you mean fault__echo?","No tool matches other__* now"]`}},
 		{method: "POST", path: "/v1/workflow-templates", body: `{"template":"ask-first","match":{"tools":["echo","!pid"]}}`, status: 200, hasNot: []string{"warnings"}},
 		{method: "GET", path: "/v1/workflows/ask-first", status: 200, has: []string{`"tools":["fault__echo","!fault__pid"]`}},

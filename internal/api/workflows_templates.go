@@ -143,7 +143,7 @@ func (a *API) anyExists(r *http.Request, made []workflow.Definition) bool {
 	})
 }
 
-// unmatched says which patterns of tools match none that there is now.
+// unmatched says which patterns of servers and tools match none that there is now.
 func (a *API) unmatched(m *workflow.Match) (warnings []string) {
 	var names []string
 	snapshot := a.opt.House().Snapshot()
@@ -151,6 +151,14 @@ func (a *API) unmatched(m *workflow.Match) (warnings []string) {
 		for _, t := range snapshot.List(kind) {
 			names = append(names, t.Source.Name()+"__"+t.Name)
 		}
+	}
+	servers := a.serverNames()
+	for _, pattern := range (&workflow.Match{Servers: m.Servers}).NoServers(servers) {
+		text := gateway.Textf("No server is called %s now", gateway.Short(pattern))
+		if near := gateway.Nearest(pattern, slices.Values(servers)); near != "" {
+			text = gateway.Textf("No server is called %s now; did you mean %s?", gateway.Short(pattern), near)
+		}
+		warnings = append(warnings, a.language().Text(text))
 	}
 	for _, pattern := range m.UnmatchedTools(names) {
 		text := gateway.Textf("No tool matches %s now", gateway.Short(pattern))

@@ -180,6 +180,8 @@ var jaWorkflows = map[string]string{
 	"there is no template %q; there are %s":                                                         "テンプレート%qはありません。あるのは %s です",
 	"match must say which calls it is for: tools (such as github__merge_*), servers or clients":     "match には、対象のツール（例：github__merge_*）、サーバー、クライアントのいずれかを指定してください",
 	"No tool matches %s now; did you mean %s?":                                                      "%s に一致するツールは今はありません。もしかして %s ですか？",
+	"No server is called %s now; did you mean %s?":                                                  "%s というサーバーは今はありません。もしかして %s ですか？",
+	"No server is called %s now":                                                                    "%s というサーバーは今はありません",
 	"No tool matches %s now":                                                                        "%s に一致するツールは今はありません",
 	"%s is not a regular expression: %s: %s":                                                        "%s は正規表現として正しくありません。%s：「%s」",
 	"a ( is not closed":                                                                             "( が閉じられていません",

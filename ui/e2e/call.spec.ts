@@ -22,7 +22,7 @@ test.describe("a call that has not ended", () => {
 		await main.getByRole("button", { name: "Deny" }).click();
 		await denied;
 		// The client got the refusal, which is no answer of a server.
-		await expect(main.getByText("What the client got").locator("../..")).toContainText("A person said no.");
+		await expect(main.getByText("Why it failed").locator("../..")).toContainText("A person said no.");
 		await expect(main).not.toContainText("Nothing is kept.");
 
 		await go(page, genkan, "calls");
@@ -39,7 +39,7 @@ test.describe("a call that has not ended", () => {
 		await main.getByRole("button", { name: "Cancel the call" }).click();
 		await slow;
 		await expect(page.getByText("Where the time went")).toBeVisible();
-		await expect(main.getByText("What the client got").locator("../..")).toContainText("a person canceled this call");
+		await expect(main.getByText("Why it failed").locator("../..")).toContainText("a person canceled this call");
 		await expect(other.getByText("Where the time went")).toBeVisible();
 		await other.close();
 	});
@@ -132,6 +132,9 @@ test.describe("one call", () => {
 		await expect(page.locator("mark", { hasText: "[redacted:url-password]" }).first()).toBeVisible();
 		await expect(page.locator("main")).not.toContainText("hunter2secretpw");
 		await expect(page.getByRole("button", { name: "Run again" })).toBeDisabled();
+		await page.getByRole("button", { name: "Copy as" }).click();
+		await page.getByRole("menuitem", { name: "genkan call" }).click();
+		await expect(page.getByText("Put the real value in place of [redacted:url-password]")).toBeVisible();
 
 		await page.keyboard.press("[");
 		await expect(page.locator("main")).toContainText("The second failure.");
@@ -325,7 +328,7 @@ test.describe("one call", () => {
 	});
 
 	test("what each node changed is a diff", async ({ genkan, signedIn: page }) => {
-		await genkan.rest("PUT", "/v1/workflows/polite", {
+		const polite = {
 			id: "polite",
 			name: "Polite",
 			workflowType: "tools/call",
@@ -348,7 +351,8 @@ test.describe("one call", () => {
 				{ source: "please", target: "call" },
 				{ source: "call", target: "end" },
 			],
-		});
+		};
+		await genkan.rest("PUT", "/v1/workflows/polite", polite);
 		await genkan.rest("POST", "/v1/workflows/polite/enable", {});
 		await genkan.call("fault__echo", { text: "tea" });
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
@@ -361,8 +365,16 @@ test.describe("one call", () => {
 		await expect(page.getByText("/request/params/arguments/text")).toBeVisible();
 		await expect(page.getByText("tea", { exact: true })).toBeVisible();
 		await expect(page.getByText("tea, please")).toBeVisible();
+		// Those that are for the tool come first.
+		await genkan.rest("PUT", "/v1/workflows/elsewhere", {
+			...polite,
+			id: "elsewhere",
+			name: "A for another",
+			match: { tools: ["fault__count"] },
+		});
 		await page.getByRole("button", { name: "Replay through a draft" }).click();
-		await expect(page.getByRole("menuitem", { name: "Polite" })).toBeVisible();
+		await expect(page.getByRole("menuitem").nth(0)).toContainText("Polite");
+		await expect(page.getByRole("menuitem").nth(1)).toContainText("A for anothernot for this tool");
 		await accessible(page);
 		await go(page, genkan, "calls");
 		await expect(row(page, "echo").getByRole("img", { name: "A workflow changed it" })).toBeVisible();

@@ -1,4 +1,4 @@
-import { canvas, drag, edges, faultOnly, handle, middle, node, plain, put } from "./editor";
+import { canvas, drag, edges, faultOnly, handle, middle, node, plain, put, saved } from "./editor";
 import { expect, go, test } from "./genkan";
 
 // They do not mind what the others leave behind.
@@ -62,7 +62,9 @@ test("a step that is not allowed is red while an edge is drawn to it, and a loop
 	await page.mouse.move(to.x, to.y, { steps: 4 });
 	await expect(page.locator("[data-canvas][data-forbidden]")).toBeVisible();
 	await page.mouse.up();
-	await expect(page.getByRole("alert")).toHaveText("Set values: this is a loop: the path comes back to it");
+	await expect(page.getByRole("alert")).toHaveText(
+		"This edge was not drawn.Set values: this is a loop: the path comes back to it",
+	);
 	await expect(canvas(page)).not.toHaveAttribute("data-forbidden");
 
 	// A step that something leads to takes no second edge, and the reason is within the drawing.
@@ -79,6 +81,57 @@ test("a step that is not allowed is red while an edge is drawn to it, and a loop
 	await page.keyboard.press("c");
 	await expect(page.getByText("Nothing is left to connect")).toBeVisible();
 	await expect(page.getByRole("listbox").getByRole("option")).toHaveCount(0);
+});
+
+test("undo takes a refused edge away, and leaves what was done before it", async ({ signedIn: page, genkan }) => {
+	await put(genkan, plain("kept"));
+	await go(page, genkan, "workflows/kept");
+	await page.getByRole("textbox", { name: "Name" }).fill("Kept name");
+	await saved(page);
+	await drag(page, await middle(handle(page, "call", "out")), await middle(node(page, "call").locator(".genkan-in")));
+	await drag(page, await middle(handle(page, "start", "out")), await middle(node(page, "end").locator(".genkan-in")));
+	await expect(page.getByRole("alert")).toContainText("This edge was not drawn.");
+	await canvas(page).focus();
+	await page.keyboard.press("ControlOrMeta+z");
+	await expect(page.getByRole("alert")).toHaveCount(0);
+	await expect(page.getByRole("heading", { name: /Kept name/ })).toBeVisible();
+	await page.keyboard.press("ControlOrMeta+z");
+	await expect(page.getByRole("heading", { name: /Kept name/ })).toHaveCount(0);
+});
+
+test("a step that is dropped on an edge goes there, and its script is told what it sees", async ({
+	signedIn: page,
+	genkan,
+}) => {
+	const at = (x: number) => ({ position: { x, y: 0 } });
+	await put(genkan, {
+		...plain("moved-onto"),
+		nodes: [
+			{ id: "start", type: "start", ...at(0) },
+			{ id: "hook", type: "hook", data: { hook: { script: "", blocking: true } }, ...at(272) },
+			{ id: "call", type: "mcp-call", ...at(544) },
+			{ id: "end", type: "end", ...at(816) },
+		],
+		edges: [
+			{ source: "start", target: "hook" },
+			{ source: "hook", target: "call" },
+			{ source: "call", target: "end" },
+		],
+	} as never);
+	await go(page, genkan, "workflows/moved-onto");
+	await node(page, "hook").click();
+	await expect(page.getByText("Runs before the call: there is no ctx.response yet.")).toBeVisible();
+	const from = await middle(node(page, "hook"));
+	const [call, end] = [(await node(page, "call").boundingBox())!, (await node(page, "end").boundingBox())!];
+	await drag(page, from, { x: (call.x + call.width + end.x) / 2, y: call.y + call.height / 2 });
+	await expect(page.getByText("“Script” follows “Call the tool” now.")).toBeVisible();
+	await expect(page.getByText("Runs after the call: ctx.response is its answer.")).toBeVisible();
+	await saved(page);
+	expect(await edges(genkan, "moved-onto")).toEqual(["call hook", "hook end", "start call"]);
+	await canvas(page).focus();
+	await page.keyboard.press("ControlOrMeta+z");
+	await saved(page);
+	await expect.poll(() => edges(genkan, "moved-onto")).toEqual(["call end", "hook call", "start hook"]);
 });
 
 test("a renamed exit keeps its line, and undo brings the name back", async ({ signedIn: page, genkan }) => {

@@ -104,6 +104,15 @@ test("a panel leaves a workflow with one step of its own in view", async ({ sign
 				.toBe(true);
 		await page.getByRole("button", { name, exact: true }).click();
 	}
+	// What takes its room above gives it back.
+	const top = async () => Math.round((await node(page, "call").boundingBox())!.y / 4);
+	await page.getByRole("button", { name: "Fit" }).click();
+	await page.waitForFunction(() => document.getAnimations().length === 0);
+	const before = await top();
+	await page.getByRole("button", { name: "Enable…" }).click();
+	await expect.poll(top).not.toBe(before);
+	await page.getByRole("region", { name: "Enable" }).getByRole("button", { name: "Close" }).click();
+	await expect.poll(top).toBe(before);
 });
 
 test("a step that is added and a panel that opens leave the whole drawing in view", async ({

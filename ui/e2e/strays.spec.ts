@@ -53,7 +53,7 @@ test("a workflow for a server that does not exist says so, and its siblings take
 	const bar = page.getByRole("region", { name: "Enable" });
 	await expect(bar).toContainText("No server is called “書類”.");
 	await page.getByLabel("Servers").fill("fault");
-	await expect(bar).toContainText("They are for servers 書類.");
+	await expect(bar).toContainText("They are for servers “書類”.");
 	await expect(bar).toContainText("1 server");
 	await bar.getByRole("button", { name: "Enable", exact: true }).click();
 	await expect(page.getByText("2 more of its template are enabled too.")).toBeVisible();
@@ -65,7 +65,7 @@ test("a workflow for a server that does not exist says so, and its siblings take
 	await genkan.call("fault__echo", { text: "mail a@b.example" });
 	await go(page, genkan, "workflows");
 	const row = page.getByRole("row", { name: /Redact secrets/ }).filter({ hasText: "calls of tools" });
-	await expect(row).toContainText("servers fault");
+	await expect(row).toContainText("servers “fault”");
 	await expect(row).toContainText("1 run, 1 changed");
 	await genkan.call("fault__echo", { text: "no mail" });
 	await expect(row).toContainText("2 runs, 1 changed");

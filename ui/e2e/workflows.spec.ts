@@ -106,9 +106,34 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 	await tools.getByRole("button", { name: "Add an item" }).click();
 	await expect(tools.locator("option[value=fault__echo]")).toHaveCount(1);
 	await page.keyboard.type("fault__ecko");
+	const servers = page.getByRole("group", { name: "Servers" });
+	await servers.getByRole("button", { name: "Add an item" }).click();
+	await page.keyboard.type("fualt");
+	await expect(page.getByText("No server is called “fualt”.")).toBeVisible();
 	await page.getByRole("button", { name: "Make 3 drafts" }).click();
 	await expect(page).toHaveURL(/workflows\/redact-2$/);
 	await expect(page.getByText("No tool matches fault__ecko now; did you mean fault__echo?")).toBeVisible();
+	await expect(page.getByText("No server is called fualt now; did you mean fault?")).toBeVisible();
+
+	// The others take over no scope that is for no server.
+	await page.getByRole("button", { name: "Enable…" }).click();
+	const bar = page.getByRole("region", { name: "Enable" });
+	await expect(bar.getByRole("checkbox")).toHaveCount(1);
+	await page.getByRole("textbox", { name: "Servers" }).fill("fault");
+	await page.getByRole("textbox", { name: "Tools" }).fill("fault__echo");
+	await page.keyboard.press("Tab");
+	await expect(bar.getByText("They are for servers “fualt” · tools “fault__ecko”.")).toBeVisible();
+
+	// What the template made together is deleted together, or alone.
+	await page.getByRole("button", { name: "File" }).click();
+	await page.getByRole("menuitem", { name: "Delete this workflow" }).click();
+	await page.getByRole("dialog").getByRole("checkbox").uncheck();
+	await page.getByRole("dialog").getByRole("checkbox").check();
+	await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+	await expect(page.getByText("3 workflows are deleted")).toBeVisible();
+	await expect(page).toHaveURL(/workflows$/);
+	const { workflows } = await genkan.rest<{ workflows: { id: string }[] }>("GET", "/v1/workflows");
+	expect(workflows.map(({ id }) => id).filter((id) => id.startsWith("redact-2"))).toEqual([]);
 });
 
 test("the kill switch turns all workflows off, and on again", async ({ signedIn: page, genkan }) => {

@@ -8,7 +8,7 @@ import { between, t, took } from "@/lang";
 import { useGo } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
 import { useCommand, useWorkflows } from "@/shell/session";
-import { Button, Card, Confirm, complain, Dialog, Json, Menu, say, writeClipboard } from "@/ui";
+import { Button, Card, Confirm, complain, Dialog, Json, Menu, rulesIn, say, writeClipboard } from "@/ui";
 import Result from "@/ui/result";
 import { listQuery, readFilters } from "../calls/filters";
 import { newFor, stateOf } from "../workflows/around";
@@ -114,6 +114,18 @@ export function CopyAs({ call }: { call: Details }) {
 	const name = useFullName(call);
 	const command = useCommand();
 	const copy = (text: string) => void writeClipboard(text).then(() => say(t("Copied")), complain);
+	const copyCommand = (text: string) => {
+		const [mask] = rulesIn(text);
+		void writeClipboard(text).then(
+			() =>
+				say(
+					mask
+						? t("Copied. Put the real value in place of {mask} before you run it.", { mask: `[redacted:${mask}]` })
+						: t("Copied"),
+				),
+			complain,
+		);
+	};
 	const known = call.method === "tools/call" && name !== undefined && argumentsOf(call) !== undefined;
 	return (
 		<Menu
@@ -128,9 +140,9 @@ export function CopyAs({ call }: { call: Details }) {
 					title: "genkan call",
 					icon: <Terminal />,
 					disabled: !known,
-					onSelect: () => copy(asCommand(command, call, name!)),
+					onSelect: () => copyCommand(asCommand(command, call, name!)),
 				},
-				{ title: "curl", icon: <Terminal />, disabled: !known, onSelect: () => copy(asCurl(call, name!)) },
+				{ title: "curl", icon: <Terminal />, disabled: !known, onSelect: () => copyCommand(asCurl(call, name!)) },
 				{
 					title: t("Link"),
 					icon: <Link2 />,
@@ -160,7 +172,7 @@ export function RunAgain({ call }: { call: Details }) {
 			? t("Only calls of tools that are there can be run again.")
 			: argumentsOf(call) === undefined
 				? t("The arguments are not kept whole, so this call cannot be run again.")
-				: JSON.stringify(argumentsOf(call)).includes("[redacted:")
+				: rulesIn(JSON.stringify(argumentsOf(call))).length > 0
 					? t("Secrets were taken out of the arguments, so this call cannot be run again.")
 					: tool.error
 						? t("The tool is not there any more.")
@@ -239,6 +251,16 @@ export function Replay({ call }: { call: Details }) {
 	const [, go] = useLocation();
 	const { data } = useWorkflows();
 	const fitting = drawn(data).filter((workflow) => workflow.workflowType === call.method);
+	const tool = call.server && call.ownName ? `${call.server}__${call.ownName}` : "";
+	const found = query.useQuery(
+		"get",
+		"/v1/workflows",
+		{ params: { query: { tool, drafts: true } } },
+		{ enabled: call.replayable && tool !== "" && fitting.length > 0, retry: false },
+	);
+	/** isFor tells whether a workflow is for calls of the tool, if that is still there. */
+	const isFor = (workflow: S["Workflow"]) => found.data?.workflows.some(({ id }) => id === workflow.id) ?? true;
+	const inOrder = [...fitting.filter(isFor), ...fitting.filter((workflow) => !isFor(workflow))];
 	const why = call.replayable
 		? undefined
 		: t("It did not reach a server, or what was sent and answered is not kept whole, so it cannot be replayed.");
@@ -265,9 +287,9 @@ export function Replay({ call }: { call: Details }) {
 				</Button>
 			}
 			items={[
-				...fitting.map((workflow) => ({
+				...inOrder.map((workflow) => ({
 					title: workflow.name || workflow.id,
-					hint: stateOf({ ...workflow, problemCount: 0 }, data?.off).word,
+					hint: isFor(workflow) ? stateOf({ ...workflow, problemCount: 0 }, data?.off).word : t("not for this tool"),
 					onSelect: () => go(`/workflows/${encodeURIComponent(workflow.id)}?call=${encodeURIComponent(call.id)}`),
 				})),
 				"line",

@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useMemo } from "react";
 import type { S } from "@/api/client";
-import { between, bytes, list, t, tn } from "@/lang";
+import { between, bytes, list, sentences, t, tn } from "@/lang";
 import { useChoice } from "@/shell/address";
 import { useSession } from "@/shell/session";
 import {
@@ -158,23 +158,21 @@ export function Body({
 	const masks = useMemo(() => new Set(call.redacted), [call.redacted]);
 	const text = useMemo(() => (body ? (body.text ?? JSON.stringify(body.json)) : ""), [body]);
 	const whole_ = body && !body.cut && body.json !== undefined;
-	// The name of the tool is not among what is shown, nor counted.
-	const args = request && whole_ && view === "shown" ? argumentsOf(body.json) : undefined;
 	const notice = request ? undefined : noticeOf(body?.json);
-	const figures = `${bytes(size)} · ${tn(tokens, "{n} token", "{n} tokens")}`;
+	const counted = [
+		request && t("With the name of the tool."),
+		rulesIn(text).some((rule) => masks.has(rule)) && t("Before values were masked for this page."),
+	];
 	// Where no server answered, the client got the error that Genkan made; nothing, if it left.
 	const message = !request && !body && call.bytesOut > 0 ? call.error : undefined;
 	return (
 		<Card className="min-w-0 self-start overflow-hidden">
 			<Cap className="flex-wrap gap-y-1! pt-1.5! pb-[5px]!">
-				<span className="line">{title}</span>
+				<span className="line">{message && call.via === "rest" ? t("Why it failed") : title}</span>
 				<span className="flex shrink-0 flex-wrap items-center gap-1">
 					{!message && (
-						<span
-							className="tabular mr-1 font-normal"
-							title={args === undefined ? undefined : t("The whole request: {figures}", { figures })}
-						>
-							{args === undefined ? figures : bytes(new Blob([JSON.stringify(args)]).size)}
+						<span className="tabular mr-1 font-normal" title={sentences(...counted) || undefined}>
+							{`${bytes(size)} · ${tn(tokens, "{n} token", "{n} tokens")}`}
 						</span>
 					)}
 					{whole_ && (

@@ -1,6 +1,11 @@
 export default {
 	"failed calls": "失敗した呼び出し",
-	"The whole request: {figures}": "リクエスト全体：{figures}",
+	"Copied. Put the real value in place of {mask} before you run it.":
+		"コピーしました。実行する前に、{mask} を本来の値に書き換えてください。",
+	"not for this tool": "このツールは対象外",
+	"With the name of the tool.": "ツールの名前を含みます。",
+	"Before values were masked for this page.": "値を伏せる前の大きさです。",
+	"Why it failed": "失敗の理由",
 	"There is no record of a workflow around this call.": "この呼び出しには、ワークフローの記録がありません。",
 	"None ran, or the record was not kept: Genkan keeps those of the last calls since it started.":
 		"実行されていないか、記録が残っていません。ノードごとの記録は、Genkan の起動後の最近の呼び出しだけに残ります。",

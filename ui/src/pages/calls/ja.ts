@@ -172,4 +172,6 @@ export default {
 		"呼び出しをキャンセルしました。サーバーに送信済みの場合は中止を伝えましたが、それまでに実行された内容は元に戻りません。",
 	"error in Genkan": "Genkan のエラー",
 	"Settings, History, says whose calls are kept whole.": "どの呼び出しの内容を残すかは、「設定」の「記録」で決めます。",
+	"Test calls and `genkan call` are your own calls. They are listed, but not waited for.":
+		"テスト呼び出しと `genkan call` は自分の呼び出しです。一覧には出ますが、ここでは待っていません。",
 } as Record<string, string>;

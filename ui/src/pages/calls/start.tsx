@@ -4,7 +4,20 @@ import { api, often, query, refresh, type S } from "@/api/client";
 import { hintsOf } from "@/api/tools";
 import { both, list, sentences, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
-import { Button, Card, Command, CopyButton, complain, cx, Dialog, LinkButton, Problem, Spinner, say } from "@/ui";
+import {
+	Button,
+	Card,
+	Command,
+	CopyButton,
+	complain,
+	cx,
+	Dialog,
+	LinkButton,
+	Problem,
+	Prose,
+	Spinner,
+	say,
+} from "@/ui";
 import { about, undo, unreadable } from "../clients/change";
 import { moves } from "../servers/state";
 import type { Call } from "./rows";
@@ -519,7 +532,18 @@ function FirstCall({ first, onSent }: { first?: Call; onSent: () => void }) {
 					</>
 				)
 			}
-			below={!first && <q className="block rounded-md bg-sunken px-3 py-2">{prompt}</q>}
+			below={
+				!first && (
+					<>
+						<q className="block rounded-md bg-sunken px-3 py-2">{prompt}</q>
+						<p className="mt-2 text-xs">
+							<Prose
+								text={t("Test calls and `genkan call` are your own calls. They are listed, but not waited for.")}
+							/>
+						</p>
+					</>
+				)
+			}
 		>
 			{!first && t("Ask your agent:")}
 		</Step>

@@ -25,7 +25,19 @@ import { memo, type MouseEvent as ReactMouseEvent, useCallback, useEffect, useMe
 import { useStore as useZustand } from "zustand";
 import { list, t } from "../../lang";
 import { Button, Kbd, NotesPlace, say } from "../../ui";
-import { type Definition, type Edge, edgeBy, edgeKey, type Node, nodeOf, placeAfter, wayOf } from "./definition";
+import {
+	type Definition,
+	type Edge,
+	edgeBy,
+	edgeKey,
+	edgeUnder,
+	moveOnto,
+	type Node,
+	nodeOf,
+	placeAfter,
+	stepWidth,
+	wayOf,
+} from "./definition";
 import { Line, Refusal } from "./edge";
 import { useCanvasKeys } from "./keys";
 import { isDetached } from "./kinds";
@@ -92,10 +104,25 @@ function useNodes() {
 				return !to || (to.x === n.position?.x && to.y === n.position?.y);
 			};
 			if (draft.nodes.every(stays)) return draft;
-			return { ...draft, nodes: draft.nodes.map((n) => (stays(n) ? n : { ...n, position: places.get(n.id)! })) };
+			const next = {
+				...draft,
+				nodes: draft.nodes.map((n) => (stays(n) ? n : { ...n, position: places.get(n.id)! })),
+			};
+			const [one, ...more] = moved;
+			return one && more.length === 0 ? droppedOn(next, one) : next;
 		});
 	}, []);
 	return { nodes, onNodesChange, onNodeDragStart, onNodeDragStop };
+}
+
+/** droppedOn is a draft in which a step that was dropped on an edge has gone into that. */
+function droppedOn(draft: Definition, { id, position, measured }: RFNode): Definition {
+	const edge = edgeUnder(draft, id, { x: position.x + (measured?.width ?? stepWidth) / 2, y: position.y });
+	const [source, node] = [edge && nodeOf(draft, edge.source), nodeOf(draft, id)];
+	const next = edge ? moveOnto(draft, id, edge) : draft;
+	if (next !== draft && source && node)
+		say(t("“{name}” follows “{other}” now. Undo brings it back.", { name: nameOf(node), other: nameOf(source) }));
+	return next;
 }
 
 // How many nodes are drawn in a frame.
@@ -119,7 +146,7 @@ function boundsOf(nodes: Node[]): { x: number; y: number; width: number; height:
 	const xs = nodes.map((n) => n.position?.x ?? 0);
 	const ys = nodes.map((n) => n.position?.y ?? 0);
 	const [x, y] = [Math.min(...xs), Math.min(...ys) - 32];
-	const right = Math.max(...nodes.map((n, i) => xs[i]! + (n.type === "end" ? 112 : 184)));
+	const right = Math.max(...nodes.map((n, i) => xs[i]! + (n.type === "end" ? 112 : stepWidth)));
 	return { x, y, width: right - x, height: Math.max(...ys) + 32 - y };
 }
 
@@ -162,7 +189,7 @@ function keepInView(flow: Flow, duration?: number): Viewport | null {
 	const to = readable;
 	const [dx, dy] = [x * (to / zoom), y * (to / zoom)];
 	const view = {
-		x: dx + moved(left * to + dx, 0, 184 * to, room.width),
+		x: dx + moved(left * to + dx, 0, stepWidth * to, room.width),
 		y: dy + moved(middle * to + dy, 40 * to, 40 * to, room.height),
 		zoom: to,
 	};
@@ -178,8 +205,8 @@ function useKeepInView(flow: Flow): void {
 	const height = useStore((s) => s.height);
 	const before = useRef({ nodes, width, height });
 	const due = useRef(false);
-	/** Where the drawing was moved to, and the width in which all of it was in view. */
-	const moved = useRef<{ to: Viewport; width: number }>(undefined);
+	/** Where the drawing was moved to, and the room in which all of it was in view before. */
+	const moved = useRef<{ to: Viewport; width: number; height: number }>(undefined);
 	useEffect(() => {
 		const was = before.current;
 		before.current = { nodes, width, height };
@@ -198,13 +225,24 @@ function useKeepInView(flow: Flow): void {
 		const now = flow.getViewport();
 		const back = moved.current;
 		const isThere = back && Math.abs(now.x - back.to.x) + Math.abs(now.y - back.to.y) < 2 && now.zoom === back.to.zoom;
-		const wider = was.width > 0 && (width > 1.5 * was.width || (isThere && width >= back.width));
-		if (!due.current && !wider && (stays || !inView(was) || inView(before.current))) return;
+		const larger =
+			resized &&
+			was.width > 0 &&
+			(width > 1.5 * was.width || (isThere && width >= back.width && height >= back.height));
+		if (!due.current && !larger && (stays || !inView(was) || inView(before.current))) return;
 		due.current = true;
 		const timer = setTimeout(() => {
 			due.current = false;
-			const to = keepInView(flow, resized ? undefined : 200);
-			moved.current = to ? { to, width: moved.current?.width ?? was.width } : undefined;
+			const duration = resized ? undefined : 200;
+			const to = keepInView(flow, duration);
+			const room = larger ? undefined : (moved.current ?? was);
+			// Where a drawing is that is shown whole is known once it is there.
+			setTimeout(
+				() => {
+					moved.current = room && { to: to ?? flow.getViewport(), width: room.width, height: room.height };
+				},
+				(duration ?? 0) + 30,
+			);
 		}, 30);
 		return () => clearTimeout(timer);
 	}, [flow, nodes, width, height]);

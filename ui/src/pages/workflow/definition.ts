@@ -170,6 +170,7 @@ export type Place =
 // Between two columns is room for the name of an exit and a +.
 export const column = 272;
 export const rowHeight = 120;
+export const stepWidth = 184;
 
 const at = (node: Node | undefined): Point => node?.position ?? { x: 0, y: 0 };
 
@@ -339,6 +340,37 @@ export function remove(draft: Definition, ids: string[]): Definition {
 		out = { ...out, nodes: out.nodes.filter((n) => n.id !== id), edges: edges.map(clean) };
 	}
 	return out;
+}
+
+/** edgeUnder is the edge whose line goes through a point, beside those of a step. */
+export function edgeUnder(draft: Definition, id: string, point: Point): Edge | undefined {
+	return draft.edges.find((edge) => {
+		const [source, target] = [nodeOf(draft, edge.source), nodeOf(draft, edge.target)];
+		if (!source || !target || source.id === id || target.id === id || isDetached(target)) return false;
+		const [from, to] = [at(source), at(target)];
+		const left = from.x + stepWidth;
+		if (point.x < left - 24 || point.x > to.x + 24) return false;
+		const part = Math.max(0, Math.min(1, (point.x - left) / Math.max(1, to.x - left)));
+		return Math.abs(point.y - (from.y + part * (to.y - from.y))) < 32;
+	});
+}
+
+/** moveOnto is a draft in which a step has gone from its place in a path into an edge. A step
+ * whose exits lead to several others stays: what belongs where is not clear then. */
+export function moveOnto(draft: Definition, id: string, edge: Edge): Definition {
+	const node = nodeOf(draft, id);
+	const way = node && outsOf(node)[0];
+	if (!node || !way || node.type === "start" || isDetached(node) || leaving(draft, id).length > 1) return draft;
+	const without = remove(draft, [id]);
+	if (!without.edges.includes(edge)) return draft;
+	const [nodes, position] = roomIn(without, edge);
+	const places = new Map(nodes.map((n) => [n.id, n]));
+	const on = { source: id, target: edge.target, ...(way !== "out" && { sourceHandle: way }) };
+	return {
+		...draft,
+		nodes: draft.nodes.map((n) => (n.id === id ? { ...n, position } : (places.get(n.id) ?? n))),
+		edges: without.edges.flatMap((e) => (e === edge ? [clean({ ...e, id: undefined, target: id }), on] : [e])),
+	};
 }
 
 /** withHook is a draft in which a node has another hook. If the call no longer waits for it,

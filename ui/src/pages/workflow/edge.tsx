@@ -142,6 +142,7 @@ export const Refusal = memo(function Refusal(props: EdgeProps) {
 						className="nodrag nopan pointer-events-auto absolute z-20 w-max max-w-[260px] origin-top-left rounded-md border border-bad/30 bg-bad-soft px-3 py-2 text-bad text-xs shadow-card"
 						style={{ transform: `translate(${x}px, ${y}px) scale(${scale})` }}
 					>
+						<b className="block font-semibold">{t("This edge was not drawn.")}</b>
 						{refused.reason}
 						<WayOut edge={refused.edge} />
 					</div>

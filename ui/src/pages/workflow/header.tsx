@@ -136,6 +136,7 @@ function Saved() {
 	const readOnly = useEditor((s) => s.readOnly);
 	const runs = useInForce();
 	const isStored = useEditor((s) => s.base > 0);
+	const hasRun = useEditor((s) => s.base > 0 && s.base === (s.info?.runningVersion ?? s.info?.stoppedVersion));
 	if (readOnly === "limit") return null;
 	if (readOnly === "file") return <Chip>{t("kept in a file: it is changed there")}</Chip>;
 	if (saving.state === "conflict" || saving.state === "deleted") return null;
@@ -154,7 +155,7 @@ function Saved() {
 					? t("not stored yet")
 					: runs
 						? t("no changes to enable")
-						: saving.at
+						: saving.at && !hasRun
 							? t("draft, saved {time}", { time: minute(saving.at) })
 							: t("saved")}
 		</Chip>
@@ -304,7 +305,7 @@ function Files() {
 	const input = useRef<HTMLInputElement>(null);
 	const [, go] = useLocation();
 	const name = useEditor((s) => s.draft.name || s.id);
-	const running = useEditor((s) => s.info?.enabled ?? false);
+	const info = useEditor((s) => s.info);
 	const isStored = useEditor((s) => s.base > 0);
 	const [asking, ask] = useState(false);
 	const take = async (file: File) => {
@@ -369,9 +370,7 @@ function Files() {
 			/>
 			{asking && (
 				<Delete
-					id={editor().id}
-					name={name}
-					enabled={running}
+					workflow={{ ...info!, name }}
 					onClose={() => ask(false)}
 					onDone={() => {
 						flushSync(discard); // of what is deleted, nothing is unsaved

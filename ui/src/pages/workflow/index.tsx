@@ -84,7 +84,8 @@ function useNew(wanted: boolean): { id?: string; error?: unknown } {
 }
 
 function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
-	const enabled = useEditor((s) => s.base > 0) || !isNew;
+	// A new one is stored under another id if it was named, or if another has its id by then.
+	const enabled = useEditor((s) => s.base > 0 && s.id === id) || !isNew;
 	const details = useQuery({ ...workflowOptions(id), enabled });
 	const stats = query.useQuery(
 		"get",

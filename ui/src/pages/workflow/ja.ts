@@ -420,4 +420,10 @@ export default {
 	"“{way}”: {reason}": "「{way}」：{reason}",
 	"in shadow {time}": "{time} にシャドーで開始",
 	"enabled {time}": "{time} に有効化",
+	"“{name}” follows “{other}” now. Undo brings it back.":
+		"「{name}」を「{other}」の次に移しました。「元に戻す」で戻せます。",
+	"This edge was not drawn.": "この接続線は引けません。",
+	"Runs after the call: ctx.response is its answer.": "呼び出しの後に実行されます。ctx.response がその応答です。",
+	"Runs before the call: there is no ctx.response yet.": "呼び出しの前に実行されます。ctx.response はまだありません。",
+	"line {line}: {reason}": "{line} 行目：{reason}",
 };

@@ -36,6 +36,7 @@ import {
 	type TraceStep,
 	useEditor,
 } from "./store";
+import { reasonOf } from "./sync";
 import { useTemplate } from "./template";
 
 /** iconOf is the picture of a node's kind. fromTemplate is set if a template has its script. */
@@ -127,7 +128,7 @@ const problemsBy = new WeakMap<Problem[], Map<string, string>>();
 const problemOf = (id: string) => (s: Editor) => {
 	let by = problemsBy.get(s.problems);
 	if (!by) {
-		by = new Map(s.problems.toReversed().map((p) => [p.node ?? "", p.reason]));
+		by = new Map(s.problems.toReversed().map((p) => [p.node ?? "", reasonOf(p)]));
 		problemsBy.set(s.problems, by);
 	}
 	return by.get(id);

@@ -47,10 +47,11 @@ export const noServerText = (names: string[]): string =>
 
 /** matchText says which calls a workflow is for. */
 export function matchText({ match: { servers, tools, clients } }: S["Workflow"]): string {
+	const named = (names: string[]) => list(names.map((name) => t("“{name}”", { name: name.replace(/^local:/, "") })));
 	const said = [
-		servers && t("servers {names}", { names: list(servers) }),
-		tools && t("tools {names}", { names: list(tools) }),
-		clients && t("clients {names}", { names: list(clients.map((name) => name.replace(/^local:/, ""))) }),
+		servers && t("servers {names}", { names: named(servers) }),
+		tools && t("tools {names}", { names: named(tools) }),
+		clients && t("clients {names}", { names: named(clients) }),
 	].filter(Boolean);
 	return said.length > 0 ? said.join(" · ") : t("all servers");
 }

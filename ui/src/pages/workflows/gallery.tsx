@@ -4,10 +4,12 @@ import { flushSync } from "react-dom";
 import { api, query, refresh, type S } from "@/api/client";
 import { between, list, sentences, t, tn } from "@/lang";
 import { aroundWord } from "@/lang/terms";
+import { useLate } from "@/shell/search";
 import { Button, Dialog, Field, Input, Loaded, messageOf, say, useChanged } from "@/ui";
 import { blank, type Schema } from "@/ui/schema";
 import { fieldErrors, SchemaForm, useShowWrong } from "@/ui/schemaform";
-import { meantClients, useClients } from "./around";
+import { newDefinition } from "../workflow/definition";
+import { meantClients, noServer, useClients } from "./around";
 
 /** Gallery shows the templates. Each is used by filling in a form. It is a dialog if it can
  * be closed. */
@@ -69,7 +71,7 @@ function Use({
 }) {
 	const schema = template.params as Schema;
 	const [params, setParams] = useState<unknown>(() => blank(schema) ?? {});
-	const [match, setMatch] = useState<{ clients?: string[] }>({});
+	const [match, setMatch] = useState<{ servers?: string[]; tools?: string[]; clients?: string[] }>({});
 	const known = useClients();
 	const [name, setName] = useState(template.title);
 	const matching = useMatching();
@@ -88,6 +90,7 @@ function Use({
 	const ofMatch = Object.fromEntries(
 		Object.entries(errors).map(([field, text]) => [field.replace(/^match\./, ""), text] as const),
 	);
+	const dead = useNoServers(match);
 	const around = useShowWrong(use.error);
 	const unsaved = useChanged([params, match, name]);
 	// The list that this stands in may take its place as soon as there is a workflow, before
@@ -184,12 +187,31 @@ function Use({
 								}}
 								errors={ofMatch}
 							/>
+							<div role="status">{dead && <p className="mt-3 text-warn">{noServer(dead)}</p>}</div>
 						</div>
 					</details>
 				)}
 			</div>
 		</Dialog>
 	);
+}
+
+/** useNoServers asks, once nobody writes, which names of servers there are not. */
+function useNoServers(match: { servers?: string[]; tools?: string[] }): string[] | undefined {
+	const asked = useLate(JSON.stringify({ servers: match.servers, tools: match.tools }));
+	const { data } = useQuery({
+		queryKey: ["post", "/v1/workflows/validate", asked],
+		queryFn: async ({ signal }) =>
+			(
+				await api.POST("/v1/workflows/validate", {
+					body: newDefinition("new", "new", "tools/call", JSON.parse(asked)) as never,
+					signal,
+				})
+			).data,
+		enabled: asked !== "{}",
+		retry: false, // the form says what cannot be read
+	});
+	return data?.matches.noServers;
 }
 
 /** differing are the members that two objects do not have in common. */

@@ -426,7 +426,9 @@ export default function Workflows() {
 					</ul>
 				</Dialog>
 			)}
-			{deleting && <Delete {...deleting} onClose={() => askDelete(undefined)} onDone={() => askDelete(undefined)} />}
+			{deleting && (
+				<Delete workflow={deleting} onClose={() => askDelete(undefined)} onDone={() => askDelete(undefined)} />
+			)}
 			{params.get("template") && (
 				<Gallery
 					asked={params.get("template") === "all" ? undefined : params.get("template")!}

@@ -4,7 +4,7 @@ export default {
 		"「{name}」はすでにあるため、ファイルの内容を下書き v{version} として保存しました。有効なバージョンは変わりません。",
 	"{n} workflows are already as in the file. Nothing has changed.":
 		"ワークフロー {n} 件はファイルと同じ内容です。変更はありません。",
-	"{name} is stopped. Calls go through without it.":
+	"“{name}” is stopped. Calls go through without it.":
 		"「{name}」を無効にしました。呼び出しはこのワークフローを通りません。",
 	"{name} is not JSON: {why}": "{name} は JSON ではありません：{why}",
 	"{name}: {why}": "{name}：{why}",
@@ -40,7 +40,7 @@ export default {
 	"{n} changed": "変更 {n} 件",
 	"{n} refused": "拒否 {n} 件",
 	"{n} to refuse": "拒否の見込み {n} 件",
-	"Stop {name}?": "「{name}」を無効にしますか？",
+	"Stop “{name}”?": "「{name}」を無効にしますか？",
 	"Stop it": "無効にする",
 	"Calls then go through without it.": "無効にすると、呼び出しはこのワークフローを通りません。",
 	"also stop what the same template made for {types}":
@@ -52,8 +52,12 @@ export default {
 	"Others of its template go on: {names}.": "同じテンプレートの次のワークフローは有効なままです：{names}。",
 	"Until now: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.":
 		"これまで：{runs}。無効にすると、呼び出しはこのワークフローを通らず、変更も拒否もされなくなります。",
-	"Delete the workflow {name}?": "ワークフロー「{name}」を削除しますか？",
-	"The workflow {name} is deleted.": "ワークフロー「{name}」を削除しました。",
+	"Delete the workflow “{name}”?": "ワークフロー「{name}」を削除しますか？",
+	"The workflow “{name}” is deleted.": "ワークフロー「{name}」を削除しました。",
+	"{n} workflows are deleted: “{name}” and those of its template.":
+		"{n} 個のワークフローを削除しました：「{name}」と、同じテンプレートから作成したもの。",
+	"also delete what the same template made for {types}":
+		"同じテンプレートから作成したワークフロー（{types}）も削除する",
 	"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.":
 		"現在有効なワークフローです。削除すると、呼び出しはこのワークフローを通らなくなります。すべてのバージョンとテストも削除されます。残したい場合は、先に書き出してください。",
 	"All its versions and tests go with it. Export it first to keep it.":

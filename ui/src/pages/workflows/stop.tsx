@@ -34,11 +34,13 @@ export function useStop(onChange?: (workflow: S["Workflow"]) => void): {
 		await each(all, disable);
 		say(
 			sentences(
-				t("{name} is stopped. Calls go through without it.", { name: workflow.name }),
+				t("“{name}” is stopped. Calls go through without it.", { name: workflow.name }),
 				more.length > 0 &&
 					tn(more.length, "{n} more of its template is stopped too.", "{n} more of its template are stopped too."),
 				others.length > 0 &&
-					t("Others of its template go on: {names}.", { names: list(others.map(({ name }) => name)) }),
+					t("Others of its template go on: {names}.", {
+						names: list(others.map(({ name }) => t("“{name}”", { name }))),
+					}),
 			),
 			() => void each(all, enable).catch(complain),
 		);
@@ -82,7 +84,7 @@ function StopQuestion({
 	const [together, setTogether] = useState(true);
 	return (
 		<Confirm
-			title={t("Stop {name}?", { name: workflow.name })}
+			title={t("Stop “{name}”?", { name: workflow.name })}
 			action={t("Stop it")}
 			danger
 			onConfirm={() => onStop(together)}

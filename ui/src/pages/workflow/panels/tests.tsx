@@ -301,24 +301,26 @@ function NewTest({ tests }: { tests: Test[] }) {
 							},
 						)}
 					</p>
-					<Field label={t("Name")} error={taken && t("Another test has this name.")}>
-						<Input
-							ref={input}
-							value={name}
-							placeholder={t("what it shows")}
-							onChange={(event) => setName(event.target.value)}
-							onEnter={() => void keep()}
-						/>
-					</Field>
-					<Field label={t("What must come of it")}>
-						<Select value={expected} onChange={(event) => setExpected(event.target.value)}>
-							{expectations.map((one) => (
-								<option key={one.id} value={one.id} disabled={one.id === "now" && problems > 0}>
-									{t(one.title)}
-								</option>
-							))}
-						</Select>
-					</Field>
+					<div className="grid grid-cols-2 gap-2">
+						<Field label={t("Name")} error={taken && t("Another test has this name.")}>
+							<Input
+								ref={input}
+								value={name}
+								placeholder={t("what it shows")}
+								onChange={(event) => setName(event.target.value)}
+								onEnter={() => void keep()}
+							/>
+						</Field>
+						<Field label={t("What must come of it")}>
+							<Select value={expected} onChange={(event) => setExpected(event.target.value)}>
+								{expectations.map((one) => (
+									<option key={one.id} value={one.id} disabled={one.id === "now" && problems > 0}>
+										{t(one.title)}
+									</option>
+								))}
+							</Select>
+						</Field>
+					</div>
 					{["denied", "changed", "unchanged"].includes(expected) && (
 						<Field label={expected === "denied" ? t("The reason has this text") : t("The answer has this text")}>
 							<Input

@@ -6,7 +6,7 @@ import { aboutStep } from "@/lang/terms";
 import { Button, Field, Rich, Select } from "@/ui";
 import { blank, type Schema } from "@/ui/schema";
 import { SchemaForm } from "@/ui/schemaform";
-import { type Hook, hookOf, type Node, withHook } from "../definition";
+import { behindCall, type Hook, hookOf, type Node, withHook } from "../definition";
 import { isDetached } from "../kinds";
 import { hookFrom } from "../menu";
 import { edit, editNode, nameOf, type Problem, replayOf, useEditor } from "../store";
@@ -24,6 +24,7 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 	const templates = query.useQuery("get", "/v1/workflow-templates");
 	const type = useEditor((s) => s.draft.workflowType);
 	const hook = hookOf(node);
+	const behind = useEditor((s) => behindCall(s.draft, node.id));
 	const [wanted, setMore] = useState(false);
 	const ofParams = useUnread().some(({ step, path }) => step === node.id && path === "hook.params");
 	// A template's script that nobody has changed is a form, too, until the script is asked for.
@@ -147,13 +148,20 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 					/>
 				) : hook.template ? null : (
 					<Suspense fallback={null}>
+						<p className="px-4 pt-2 text-muted text-xs">
+							{behind
+								? t("Runs after the call: ctx.response is its answer.")
+								: t("Runs before the call: there is no ctx.response yet.")}
+						</p>
 						<Code
 							key={node.id}
 							label={t("Script of {name}", { name: nameOf(node) })}
 							hint={
 								isDetached(node)
 									? "console.log(ctx.request.params.name);"
-									: '// if (/drop/i.test(ctx.request.params.arguments.sql))\n//   return { action: "deny", reason: "…" };\n// mapText(ctx.response, (text) => text.trim());'
+									: behind
+										? "// mapText(ctx.response, (text) => text.trim());"
+										: '// if (/drop/i.test(ctx.request.params.arguments.sql))\n//   return { action: "deny", reason: "…" };'
 							}
 							value={hook.script ?? ""}
 							onChange={(script) => put({ script }, "script")}
