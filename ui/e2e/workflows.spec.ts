@@ -144,7 +144,7 @@ test("the kill switch turns all workflows off, and on again", async ({ signedIn:
 	await page.getByRole("button", { name: "Turn them off" }).click();
 	await expect(page.getByText("All workflows are off")).toBeVisible();
 	expect(await genkan.rest("GET", "/v1/workflows/switch")).toMatchObject({ on: false });
-	await page.getByRole("switch", { name: /^Switch Redact secrets and personal data on/ }).click();
+	await page.getByRole("switch", { name: /^Enable “Redact secrets and personal data”/ }).click();
 	await page.getByRole("button", { name: "Enable", exact: true }).click();
 	await expect(page.getByText(/is enabled, but does not run: all workflows are off/)).toBeVisible();
 	await go(page, genkan, "workflows");
@@ -201,10 +201,10 @@ test("answers that come late are told, and do not lead away", async ({ signedIn:
 	});
 	await go(page, genkan, "calls");
 	await page.getByRole("navigation").getByRole("link", { name: "Workflows" }).click();
-	const slow = page.getByRole("switch", { name: "Switch The slow on" });
+	const slow = page.getByRole("switch", { name: "Enable “The slow”" });
 	await slow.click();
 	await expect(slow).toHaveAttribute("aria-busy", "true");
-	await page.getByRole("switch", { name: "Switch The quick on" }).click();
+	await page.getByRole("switch", { name: "Enable “The quick”" }).click();
 	await expect(page.getByText("The quick v1 is active.")).toBeVisible();
 	await refuse!();
 	await expect(page.getByText("It is not now.")).toBeVisible();

@@ -247,13 +247,13 @@ export default function Workflows() {
 					busy={enabling.includes(workflow.id)}
 					label={
 						workflow.enabled
-							? t("Switch {name} off", { name: workflow.name })
-							: t("Switch {name} on", { name: workflow.name })
+							? t("Stop “{name}”", { name: workflow.name })
+							: t("Enable “{name}”", { name: workflow.name })
 					}
 					title={
 						workflow.enabled || ranBefore(workflow)
 							? undefined
-							: t("Enable {name} in the editor, which shows what that would do", { name: workflow.name })
+							: t("Enable “{name}” in the editor, which shows what that would do", { name: workflow.name })
 					}
 					onChange={(on) => flip(workflow, on)}
 				/>

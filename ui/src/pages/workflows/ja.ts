@@ -86,7 +86,7 @@ export default {
 		"下書きを {n} 件保存しました。過去の呼び出しで試してから有効にしてください。",
 	"Make a draft": "下書きを作成",
 	"Make {n} drafts": "下書きを {n} 件作成",
-	"Enable {name} in the editor, which shows what that would do":
+	"Enable “{name}” in the editor, which shows what that would do":
 		"「{name}」をエディターで有効にします。そこで影響を確認できます",
 	"It makes {n} drafts, for {types}.": "{types} 用に、{n} 件の下書きを作成します。",
 	"Nothing is made yet. Look at the marked fields.": "まだ作成していません。エラーのある欄を確認してください。",
@@ -113,4 +113,6 @@ export default {
 	"limit of the token {name}": "アクセストークン「{name}」の制限",
 	"{name} v{version} is enabled, but does not run: all workflows are off.":
 		"「{name}」の v{version} を有効にしましたが、すべてのワークフローが一時停止中のため、動きません。",
+	"Stop “{name}”": "「{name}」を無効にする",
+	"Enable “{name}”": "「{name}」を有効にする",
 } as Record<string, string>;
