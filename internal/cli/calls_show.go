@@ -176,7 +176,7 @@ func (c *command) whereTheTimeWent(t client.CallTiming) string {
 	} else {
 		add(t.GenkanMillis, genkan)
 	}
-	return strings.Join(parts, ", ")
+	return c.language.Text(gateway.Textf("%s", gateway.Names(parts)))
 }
 
 // callOrigin returns the ID of a call and where it came from.

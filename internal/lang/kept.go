@@ -54,7 +54,7 @@ func (l Language) kept(text string, depth int) string {
 			continue
 		}
 		if strings.Contains(value, " ") { // a word alone is a name
-			values[i] = l.kept(value, depth-1)
+			values[i] = l.keptRow(value, depth-1)
 		}
 	}
 	next := 0
@@ -73,6 +73,19 @@ func (l Language) kept(text string, depth int) string {
 		}
 		return values[next-1]
 	})
+}
+
+// keptRow translates texts in a row, as gateway.Texts joins them, if all of them were made of
+// formats. Otherwise it takes them for one text.
+func (l Language) keptRow(text string, depth int) string {
+	const between = "; "
+	row := strings.Split(text, between)
+	for i, one := range row {
+		if row[i] = l.kept(one, depth); row[i] == one {
+			return l.kept(text, depth)
+		}
+	}
+	return strings.Join(row, between)
 }
 
 // placeholder matches a placeholder of a format. Its groups are the index of the value and

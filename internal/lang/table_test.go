@@ -178,9 +178,13 @@ func verbs(format string) []string {
 	return found
 }
 
+// international matches what Japanese writes as English does.
+var international = regexp.MustCompile(`(?i)^(p\d\d )?ms$`)
+
 // hasWords reports whether there is anything to translate.
 func hasWords(format string) bool {
-	return strings.ContainsFunc(verb.ReplaceAllString(format, ""), unicode.IsLetter)
+	rest := strings.TrimSpace(verb.ReplaceAllString(format, ""))
+	return !international.MatchString(rest) && strings.ContainsFunc(rest, unicode.IsLetter)
 }
 
 func isJapanese(r rune) bool {
