@@ -117,7 +117,7 @@ func (c *command) showCall(out io.Writer, call *client.CallDetails, now time.Tim
 		c.stepDetails(&b, t.Steps)
 	}
 	if len(call.Redacted) > 0 {
-		b.WriteString("\n" + c.say("Secrets were taken out, by these rules: %s.", gateway.Names(call.Redacted)) + "\n")
+		b.WriteString("\n" + c.say("Secrets are masked where they are shown, by these rules: %s.", gateway.Names(call.Redacted)) + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

@@ -17,7 +17,7 @@ var jaConfig = map[string]string{
 	// The file as a whole.
 	"the file":                       "ファイルの最上位",
 	"the file is not valid JSON":     "ファイルが正しい JSON ではありません",
-	"the file is not valid JSON: %s": "ファイルが正しい JSON ではありません：%s",
+	"the file is not valid JSON: %s": "ファイルが正しい JSON ではありません（%s）",
 	"the file is not valid YAML":     "ファイルが正しい YAML ではありません",
 	"the file is not valid YAML: %s": "ファイルが正しい YAML ではありません：%s",
 	"the file is not valid YAML: a tab stands here; indent with spaces":                  "ファイルが正しい YAML ではありません：タブがあります。字下げには空白を使ってください",

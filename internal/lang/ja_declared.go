@@ -27,7 +27,7 @@ var jaDeclared = map[string]string{
 	"Added %s.":                                                       "%s を追加しました。",
 	"Remove a server that was added":                                  "追加したサーバーを削除する",
 	"Removed %s.":                                                     "%s を削除しました。",
-	"End a server and start it again":                                 "サーバーを終了して起動し直す",
+	"End a server and start it again":                                 "サーバーを再起動する",
 	"Show what a server wrote to its standard error":                  "サーバーが標準エラー出力に書いた内容を表示する",
 	"how many of the last lines (`number`)":                           "表示する最後の行の`数`",
 	"Start a server once, aside from the running one":                 "実行中のものとは別に、サーバーを 1 度起動する",

@@ -50,7 +50,7 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧表示
   genkan calls cancel ID                 実行中の呼び出しをキャンセル
 
 設定（record）で変えないかぎり、呼び出しは 7 日間残ります。送受信した内容が残るのは
-このマシンのユーザー自身のクライアントの分で、暗号化され、シークレットを除いて表示されます。`,
+このマシンのユーザー自身のクライアントの分で、暗号化して保存され、シークレットは表示するときに伏せます。`,
 	"only calls whose arguments, answer or error contain this `text`":                                                     "引数・応答・エラーにこの`文字列`を含む呼び出しだけ",
 	"how many calls to show (`number`)":                                                                                   "表示する呼び出しの`数`",
 	"only calls of this `client` or program":                                                                              "この`クライアント`またはプログラムの呼び出しだけ",
@@ -102,7 +102,7 @@ sent and received, without secrets. ID is that of ` + "`" + `genkan calls` + "`"
 the log; "last" is the last call, and last~2 the one two before it.
 
 On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを表示します。誰が何を呼び出し、どうなり、どこに時間がかかったか、続いて送受信した
-内容を、シークレットを除いて表示します。ID は ` + "`" + `genkan calls` + "`" + ` の ID で、ログの request_id と同じです。
+内容を、シークレットを伏せて表示します。ID は ` + "`" + `genkan calls` + "`" + ` の ID で、ログの request_id と同じです。
 "last" は最後の呼び出し、last~2 はその 2 つ前です。
 
 端末では、画面に収まらない内容を $PAGER で表示します。`,
@@ -113,18 +113,18 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 	"Error: %s": "エラー：%s",
 	"Sent":      "送信",
 	"Received":  "受信",
-	"Secrets were taken out, by these rules: %s.":               "次の規則により、シークレットを取り除きました：%s。",
-	"(cut here: the whole had %s bytes)":                        "（以下省略。全体は %s バイトでした）",
-	"the tool reported an error":                                "ツールがエラーを返しました",
-	"the server answered with error %s":                         "サーバーがエラー %s を返しました",
-	"the server answered with error %s: %s":                     "サーバーがエラー %s を返しました：%s",
-	"not found":                                                 "見つかりません",
-	"the call is not valid":                                     "呼び出しが正しくありません",
-	"the input is not valid: %s":                                "入力が正しくありません：%s",
-	"%s has the wrong type":                                     "%s の型が違います",
-	"%s is none of the allowed values":                          "%s は指定できる値のいずれでもありません",
-	"there is an unknown field":                                 "不明な項目があります",
-	"%s called %s at %s; the call has not ended yet, after %s.": "%s は %s を %s に呼び出しました。%s 経過しましたが、まだ終わっていません。",
+	"Secrets are masked where they are shown, by these rules: %s.": "次のルールに当たる値は、表示するときに伏せています：%s。",
+	"(cut here: the whole had %s bytes)":                           "（以下省略。全体は %s バイトでした）",
+	"the tool reported an error":                                   "ツールがエラーを返しました",
+	"the server answered with error %s":                            "サーバーがエラー %s を返しました",
+	"the server answered with error %s: %s":                        "サーバーがエラー %s を返しました：%s",
+	"not found":                                                    "見つかりません",
+	"the call is not valid":                                        "呼び出しが正しくありません",
+	"the input is not valid: %s":                                   "入力が正しくありません：%s",
+	"%s has the wrong type":                                        "%s の型が違います",
+	"%s is none of the allowed values":                             "%s は指定できる値のいずれでもありません",
+	"there is an unknown field":                                    "不明な項目があります",
+	"%s called %s at %s; the call has not ended yet, after %s.":    "%s は %s を %s に呼び出しました。%s 経過しましたが、まだ終わっていません。",
 	"%s called %s at %s and got an answer after %s: %s; about %s tokens in, %s out.":                      "%s は %s を %s に呼び出し、%s で応答を受け取りました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
 	"%s called %s at %s, and the tool reported an error after %s: %s; about %s tokens in, %s out.":        "%s は %s を %s に呼び出し、%s でツールがエラーを報告しました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
 	"%s called %s at %s, and the server answered with an error after %s: %s; about %s tokens in, %s out.": "%s は %s を %s に呼び出し、%s でサーバーがエラーを返しました（%s）。トークン数は入力が約 %s、出力が約 %s です。",

@@ -25,7 +25,7 @@ var jaWorkflowDoors = map[string]string{
 	"%q is no version; `genkan workflows versions %s` lists them": "%qはバージョンではありません。`genkan workflows versions %s` で一覧を確認できます",
 	"%s cannot be read: %s":                                       "%s を読み取れません：%s",
 	"%s is %s, and should be %s":                                  "%s が %s です。%s のはずです",
-	"%s is not valid JSON: %s":                                    "%s は正しい JSON ではありません：%s",
+	"%s is not valid JSON: %s":                                    "%s は正しい JSON ではありません（%s）",
 	"%s → %s tokens":                                              "%s → %s トークン",
 	"--call is missing: give an ID of `genkan calls`, or last":    "--call がありません。`genkan calls` の ID か last を指定してください",
 	"--version needs the ID of a workflow":                        "--version にはワークフローの ID が必要です",

@@ -192,7 +192,7 @@ var jaWorkflows = map[string]string{
 	"the range is the wrong way round":                                                              "文字の範囲が逆です",
 	"the escape sequence is unknown":                                                                "使えないエスケープです",
 	"%s is empty":                                                                                   "%s が空です",
-	"params are not JSON: %s":                                                                       "params が JSON ではありません：%s",
+	"params are not JSON: %s":                                                                       "params が JSON ではありません（%s）",
 	"params need at least one of %s":                                                                "params には %s の少なくとも 1 つが必要です",
 	"%s must be an http or https URL":                                                               "%s には http か https の URL を指定してください",
 	"%s must be a regular expression without lookaround, backreferences and flags, so that it takes linear time":                                                                                                  "%s には、先読み・後読み、後方参照、フラグを使わない正規表現を指定してください（処理時間を線形に保つためです）",

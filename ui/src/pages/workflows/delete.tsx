@@ -44,9 +44,11 @@ export function Delete({
 		>
 			{enabled
 				? t(
-						"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.",
+						"It runs now: calls go through without it from then on. All its versions and tests go with it. An export keeps the newest version and the tests, and no older versions.",
 					)
-				: t("All its versions and tests go with it. Export it first to keep it.")}
+				: t(
+						"All its versions and tests go with it. An export keeps the newest version and the tests, and no older versions.",
+					)}
 		</Confirm>
 	);
 }
