@@ -76,7 +76,7 @@ func (d *decoder) server(e entry, at string) (Server, position) {
 		d.unresolved, d.missing = nil, nil
 		d.object(e.value, at, d.serverFields(&s))
 		if len(d.unresolved) > 0 {
-			s.Unresolved, s.Missing = gateway.Texts{Between: "; ", Each: d.unresolved}, d.missing
+			s.Unresolved, s.Missing = gateway.Texts{Between: gateway.Apart, Each: d.unresolved}, d.missing
 		}
 	}
 	d.transport(&s, e.at, at)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"genkan/internal/gateway"
 )
 
 // Kept translates a text that was stored in English, such as the error of a call in the
@@ -78,14 +80,13 @@ func (l Language) kept(text string, depth int) string {
 // keptRow translates texts in a row, as gateway.Texts joins them, if all of them were made of
 // formats. Otherwise it takes them for one text.
 func (l Language) keptRow(text string, depth int) string {
-	const between = "; "
-	row := strings.Split(text, between)
+	row := strings.Split(text, gateway.Apart)
 	for i, one := range row {
 		if row[i] = l.kept(one, depth); row[i] == one {
 			return l.kept(text, depth)
 		}
 	}
-	return strings.Join(row, between)
+	return strings.Join(row, l.translate(gateway.Apart))
 }
 
 // placeholder matches a placeholder of a format. Its groups are the index of the value and

@@ -151,7 +151,7 @@ func compare(texts []said, tables []map[string]string) []string {
 		if hasWords(format) && !strings.ContainsFunc(translation, isJapanese) {
 			complain("the translation of %q is not Japanese: %q", format, translation)
 		}
-		if strings.HasSuffix(translation, "。") != strings.HasSuffix(format, ".") {
+		if hasWords(format) && strings.HasSuffix(translation, "。") != strings.HasSuffix(format, ".") {
 			complain("only one of %q and %q ends with a full stop; others may put it inside a sentence", format, translation)
 		}
 	}

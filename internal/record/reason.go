@@ -77,7 +77,7 @@ func refusal(e *gateway.Error, call *gateway.Call) string {
 // rules returns which rules the fields of a call's input break. The values are the
 // caller's, and so are the names of unknown fields.
 func rules(problems []gateway.Problem) string {
-	all := gateway.Texts{Between: "; "}
+	all := gateway.Texts{Between: gateway.Apart}
 	for _, p := range problems {
 		field := cmp.Or(p.Field, "arguments")
 		text := gateway.Textf("%s breaks the rule %s of the schema", field, p.Keyword)

@@ -186,7 +186,7 @@ export default {
 	Requests: "リクエスト",
 	"At most": "上限",
 	"no limit": "上限なし",
-	"requests in": "件まで。期間：",
+	"requests in": "件／",
 	"0 is not possible. Leave it empty for no limit.": "0 は指定できません。上限なしにするには空欄にしてください。",
 	"such as 30s, 1m, 1h": "30s は 30 秒、1m は 1 分、1h は 1 時間",
 } as Record<string, string>;
