@@ -124,7 +124,7 @@ func (c *command) showCall(out io.Writer, call *client.CallDetails, now time.Tim
 }
 
 func (c *command) showBody(b *strings.Builder, title string, body *client.CallBody, bytes int, text string) {
-	b.WriteString("\n" + title + ":\n")
+	b.WriteString("\n" + c.say("%s:", title) + "\n")
 	if body.JSON == nil {
 		text = body.Text
 	}

@@ -182,7 +182,7 @@ var jaDoctor = map[string]string{
 	"what it holds is kept": "中身は保たれています",
 	"give that server another name in %s, and in the entries of clients that start genkan with --only kb": "%s でそのサーバーの名前を変え、--only kb で Genkan を起動するクライアントの設定のエントリも合わせてください",
 	"definitions that may mislead people or agents: %d":                                                   "人やエージェントを誤解させるおそれのある定義が %d 件あります",
-	"look at them before you go on using the server; `genkan tools disable NAME` switches a tool off":     "このサーバーを使い続ける前に確認してください。ツールは `genkan tools disable NAME` で無効にできます",
+	"look at them before you go on using the server; `genkan tools disable NAME` switches a tool off":     "このサーバーを使い続ける前に確認してください。ツールは `genkan tools disable NAME` でオフにできます",
 	"it changed the definitions of %d tools in the last seven days":                                       "過去 7 日間に %d 個のツールの定義が変更されました",
 	"that is usual after an update of the server; otherwise look at them before you go on using it":       "サーバーの更新後であれば普通のことです。そうでなければ、使い続ける前に確認してください",
 	"it does not respond: %s": "応答しません：%s",

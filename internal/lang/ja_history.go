@@ -111,6 +111,7 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 	"there are no calls yet; `genkan call TOOL` makes one":            "呼び出しはまだありません。`genkan call TOOL` で呼び出せます",
 	"the history has %d calls; `genkan calls` lists them":             "記録されている呼び出しは %d 件です。`genkan calls` で一覧を確認できます",
 	"Error: %s": "エラー：%s",
+	"%s:":       "%s：",
 	"Sent":      "送信",
 	"Received":  "受信",
 	"Secrets are masked where they are shown, by these rules: %s.": "次のルールに当たる値は、表示するときに伏せています：%s。",
