@@ -98,7 +98,7 @@ func knowledgeWords(tool string, said knowledgeError, d knowledgeDetails) *gatew
 
 // problems returns a sentence for each problem. The knowledge base has translated them.
 func (d *knowledgeDetails) problems(tool string) gateway.Texts {
-	texts := gateway.Texts{Between: "; "}
+	texts := gateway.Texts{Between: gateway.Apart}
 	entry := -1
 	for _, p := range append([]knowledgeProblem{d.knowledgeProblem}, d.Others...) {
 		said := p.Field + ": " + p.Constraint

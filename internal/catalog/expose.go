@@ -49,7 +49,7 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 			continue
 		}
 		log.Warn("left out: a definition cannot be used", "kind", kind.String(), "server", m.Source.Name(),
-			"tool_name", gateway.Short(t.Name), "reason", gateway.Texts{Each: notes, Between: "; "}.String())
+			"tool_name", gateway.Short(t.Name), "reason", gateway.Texts{Each: notes, Between: gateway.Apart}.String())
 	}
 	m.lists[kind], m.findings[kind] = tools, findings
 	if kind == gateway.KindTool {

@@ -50,7 +50,7 @@ func (c *command) listApprovals(list client.ApprovalList, now time.Time) {
 		return
 	}
 	fmt.Fprintln(c.std.Out, c.say("Calls that wait for a person: %d.", len(list.Approvals)))
-	rows := [][]string{{c.say("ID"), c.say("CLIENT"), c.say("TOOL"), c.say("WORKFLOW"), c.say("LEFT"), c.say("QUESTION"), c.say("ARGUMENTS")}}
+	rows := [][]string{{"ID", c.say("CLIENT"), c.say("TOOL"), c.say("WORKFLOW"), c.say("LEFT"), c.say("QUESTION"), c.say("ARGUMENTS")}}
 	for _, p := range list.Approvals {
 		left := max(p.ExpiresAt.Sub(now).Round(time.Second), 0)
 		rows = append(rows, []string{p.ID, p.Client, p.Tool, p.Workflow, left.String(), orDash(p.Message), p.Arguments})
@@ -160,7 +160,7 @@ func (c *command) decide(use, short, decision string, done func(id string) strin
 		},
 	})
 	if decision == client.Deny {
-		cmd.Flags().StringVar(&reason, "reason", "", c.say("why, for the agent that made the call"))
+		cmd.Flags().StringVar(&reason, "reason", "", c.say("the `reason`, for the agent that made the call"))
 	}
 	return cmd
 }

@@ -227,7 +227,7 @@ func (c *command) showCalls(list client.CallList, filtered bool) error {
 	if failures {
 		last = c.say("ERROR")
 	}
-	rows := [][]string{{c.say("TIME"), c.say("CLIENT"), c.say("SERVER"), c.say("TOOL"), c.say("OUTCOME"), c.say("MS"), c.say("TOKENS"), last, c.say("ID")}}
+	rows := [][]string{{c.say("TIME"), c.say("CLIENT"), c.say("SERVER"), c.say("TOOL"), c.say("OUTCOME"), c.say("MS"), c.say("TOKENS"), last, "ID"}}
 	for _, one := range list.Running {
 		rows = append(rows, []string{
 			callTime(one.StartedAt, now), one.Client, orDash(one.Server), cmp.Or(ownName(&client.CallEntry{Server: one.Server, Tool: one.Tool}), one.Method),

@@ -117,14 +117,14 @@ func (c *command) showCall(out io.Writer, call *client.CallDetails, now time.Tim
 		c.stepDetails(&b, t.Steps)
 	}
 	if len(call.Redacted) > 0 {
-		b.WriteString("\n" + c.say("Secrets were taken out, by these rules: %s.", gateway.Names(call.Redacted)) + "\n")
+		b.WriteString("\n" + c.say("Secrets are masked where they are shown, by these rules: %s.", gateway.Names(call.Redacted)) + "\n")
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
 }
 
 func (c *command) showBody(b *strings.Builder, title string, body *client.CallBody, bytes int, text string) {
-	b.WriteString("\n" + title + ":\n")
+	b.WriteString("\n" + c.say("%s:", title) + "\n")
 	if body.JSON == nil {
 		text = body.Text
 	}
@@ -176,7 +176,7 @@ func (c *command) whereTheTimeWent(t client.CallTiming) string {
 	} else {
 		add(t.GenkanMillis, genkan)
 	}
-	return strings.Join(parts, ", ")
+	return c.language.Text(gateway.Textf("%s", gateway.Names(parts)))
 }
 
 // callOrigin returns the ID of a call and where it came from.

@@ -63,8 +63,8 @@ SERVER__TOOL. "genkan undo" puts the files back as they were.`, setup.ClientName
 	f := cmd.Flags()
 	f.BoolVar(&how.write, "write", false, c.say("change the files"))
 	f.BoolVar(&how.aggregate, "aggregate", false, c.say("one entry for all servers"))
-	f.StringSliceVar(&how.add, "add", nil, c.say("only add entries for these servers of genkan, such as kb, the knowledge base"))
-	f.BoolVar(&how.url, "url", false, c.say("call the URL of `genkan serve`, which has to keep running"))
+	f.StringSliceVar(&how.add, "add", nil, c.say("only add entries for these `servers` of genkan, such as kb, the knowledge base"))
+	f.BoolVar(&how.url, "url", false, c.say("call the URL of \"genkan serve\", which has to keep running"))
 	f.BoolVar(&how.project, "project", false, c.say("also change files of the project, which others share"))
 	return cmd
 }

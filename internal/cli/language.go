@@ -87,14 +87,7 @@ func (c *command) translateHelp(root *cobra.Command) {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().Lookup("help").Usage = c.say("help for %s", cmd.Name())
 	})
-	root.SetUsageTemplate(strings.NewReplacer(
-		"Usage:", c.say("Usage:"),
-		"Available Commands:", c.say("Available Commands:"),
-		"Global Flags:", c.say("Global Flags:"),
-		"Flags:", c.say("Flags:"),
-		`Use "{{.CommandPath}} [command] --help" for more information about a command.`,
-		c.say("Use \"%s [command] --help\" for more information about a command.", "{{.CommandPath}}"),
-	).Replace(root.UsageTemplate()))
+	root.SetUsageFunc(c.usage)
 }
 
 func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {

@@ -202,7 +202,7 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 			return nil
 		},
 	})
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, c.say("how long the call may take (default: without progress, as configured for the tool, or 30s)"))
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, c.say("end the call after this `time`, such as 2m (default: when it made no progress for as long as timeout of the tool says, or 30s)"))
 	cmd.Flags().IntVar(&budget, "budget", 0, c.say("show the outline that an agent gets of an answer with more than so many `tokens`"))
 	return cmd
 }

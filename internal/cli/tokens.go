@@ -16,8 +16,9 @@ import (
 func (c *command) tokens() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "tokens", Short: c.say("Give clients tokens, and take them back"),
-		Long: c.say(`Every client needs a token, on this machine too. The admin token is in the file
-admin-token of the data directory. A token's name is the client's name in the
+		Long: c.say(`Every client that calls the URL of genkan needs a token, on this machine too; those
+that start "genkan stdio" need none. The admin token is in the file admin-token of
+the data directory. A token's name is the client's name in the
 log and the metrics. A running genkan knows of changes at once; when a token was
 last seen is written down once a minute.`),
 	}

@@ -63,7 +63,7 @@ func (c *command) showChanges(ctx context.Context, api setupAPI, name string) er
 		return err
 	}
 	c.warnUnreadable(found.Unreadable)
-	rows := [][]string{{c.say("CLIENT"), c.say("FILE"), c.say("CHANGED"), c.say("ID")}}
+	rows := [][]string{{c.say("CLIENT"), c.say("FILE"), c.say("CHANGED AT"), "ID"}}
 	for _, ch := range found.Changes {
 		if ch.Client == name || name == setup.AllClients && ch.Client != clients.OwnClient {
 			rows = append(rows, []string{ch.Client, c.shortPath(ch.Path), ch.Time.Local().Format(time.DateTime), ch.ID})

@@ -69,7 +69,7 @@ func (c *command) listWorkflows(list client.WorkflowList) error {
 		return nil
 	}
 	running, broken := 0, 0
-	rows := [][]string{{c.say("ID"), c.say("NAME"), c.say("TYPE"), c.say("STATE"), c.say("RUNS"), c.say("NEWEST"), c.say("ORDER"), c.say("MODE"), c.say("PROBLEMS"), c.say("KEPT IN")}}
+	rows := [][]string{{"ID", c.say("NAME"), c.say("TYPE"), c.say("STATE"), c.say("RUNS"), c.say("NEWEST"), c.say("ORDER"), c.say("MODE"), c.say("PROBLEMS"), c.say("KEPT IN")}}
 	for _, w := range list.Workflows {
 		runs := "-"
 		if w.Enabled {
@@ -291,7 +291,7 @@ func (c *command) workflowEnable() *cobra.Command {
 		},
 	})
 	c.versionFlag(cmd, &in.Version)
-	cmd.Flags().StringVar(&in.Mode, "mode", "", c.say("`shadow` only records what it would do, enforce does it"))
+	cmd.Flags().StringVar(&in.Mode, "mode", "", c.say("`mode`: shadow only records what it would do, enforce does it"))
 	cmd.Flags().BoolVar(&in.Force, "force", false, c.say("enable it though its tests fail; the log notes it"))
 	return cmd
 }
@@ -433,7 +433,7 @@ version. All are drafts, also those that were enabled where they come from.`),
 					return c.json(done)
 				}
 				fmt.Fprintln(c.std.Out, c.say("Workflows: %d, hook modules: %d. They are drafts; `genkan workflows enable ID` makes one run.", len(done.Workflows), len(done.HookModules)))
-				rows := [][]string{{c.say("ID"), c.say("VERSION"), c.say("STATUS"), c.say("PROBLEMS")}}
+				rows := [][]string{{"ID", c.say("VERSION"), c.say("STATUS"), c.say("PROBLEMS")}}
 				for _, one := range append(done.HookModules, done.Workflows...) {
 					rows = append(rows, []string{one.ID, strconv.Itoa(one.Version), one.Status, strconv.Itoa(one.Problems)})
 				}

@@ -78,7 +78,7 @@ func (c *command) listModules(all client.HookModuleList) error {
 		fmt.Fprintln(c.std.Out, c.say("There are no hook modules. `genkan workflows modules put ID FILE` stores one."))
 		return nil
 	}
-	rows := [][]string{{c.say("ID"), c.say("VERSION"), c.say("USED BY"), c.say("DESCRIPTION")}}
+	rows := [][]string{{"ID", c.say("VERSION"), c.say("USED BY"), c.say("DESCRIPTION")}}
 	for _, m := range all.HookModules {
 		rows = append(rows, []string{m.ID, strconv.Itoa(m.Version), strconv.Itoa(len(m.Workflows)), orDash(m.Description)})
 	}
@@ -307,7 +307,7 @@ to do what it does now. --file keeps a test that is written as JSON:
 	})
 	cmd.Flags().StringVar(&call, "call", "", c.say("the `call`: an ID of `genkan calls`, last, or last~N"))
 	cmd.Flags().StringVar(&file, "file", "", c.say("a `file` with the test, \"-\" for standard input"))
-	cmd.Flags().StringVar(&expect, "expect", "", c.say("what must come of it, such as `denied`"))
+	cmd.Flags().StringVar(&expect, "expect", "", c.say("the `outcome` that must come of it, such as denied"))
 	cmd.Flags().StringVar(&in.Name, "title", "", c.say("what the test is about, in a few `words`"))
 	return cmd
 }

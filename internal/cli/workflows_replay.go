@@ -197,8 +197,11 @@ func (c *command) showBacktest(id, again string, done client.BacktestResult) {
 	if done.Unmatched > 0 {
 		fmt.Fprintln(c.std.Err, c.say("Calls that the workflow is not for: %d.", done.Unmatched))
 	}
-	if done.Skipped > 0 {
-		fmt.Fprintln(c.std.Err, c.say("Calls that could not be tried: %d, of which %d were too long to be kept whole. The others did not reach a server, or are not kept (record in the configuration).", done.Skipped, done.Cut))
+	if others := done.Skipped - done.Cut; others > 0 {
+		fmt.Fprintln(c.std.Err, c.say("Calls that could not be tried, because they did not reach a server or are not kept (record in the configuration): %d.", others))
+	}
+	if done.Cut > 0 {
+		fmt.Fprintln(c.std.Err, c.say("Calls that could not be tried, because they were too long to be kept whole: %d.", done.Cut))
 	}
 	if done.Partial {
 		fmt.Fprintln(c.std.Err, c.say("It ran out of time, and older calls were not tried. --last or --since limits them."))

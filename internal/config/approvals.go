@@ -41,7 +41,7 @@ func (d *decoder) approvals(n *node, at string) (a Approvals) {
 	d.unresolved, d.missing = nil, nil
 	d.object(n, at, d.approvalFields(&a))
 	if len(d.unresolved) > 0 {
-		a.Unresolved = gateway.Texts{Between: "; ", Each: d.unresolved}
+		a.Unresolved = gateway.Texts{Between: gateway.Apart, Each: d.unresolved}
 	}
 	d.unresolved, d.missing = nil, nil
 	return a

@@ -78,7 +78,7 @@ func (d *decoder) embeddings(n *node, at string, weight float64) Embeddings {
 	d.object(n, at, d.embeddingsFields(&e))
 	switch {
 	case len(d.unresolved) > 0:
-		e.Unresolved = gateway.Texts{Between: "; ", Each: d.unresolved}
+		e.Unresolved = gateway.Texts{Between: gateway.Apart, Each: d.unresolved}
 	case (e.URL == "" || e.Model == "") && len(d.problems.list) == before:
 		d.problems.add(n.at, "%s needs a url (where the model is) and a model (its name there)", at)
 	}

@@ -66,7 +66,7 @@ func (d *decoder) n8nInstance(n *node, at string) N8N {
 	d.object(n, at, d.n8nFields(&i))
 	switch {
 	case len(d.unresolved) > 0:
-		i.Unresolved = gateway.Texts{Between: "; ", Each: d.unresolved}
+		i.Unresolved = gateway.Texts{Between: gateway.Apart, Each: d.unresolved}
 	case (i.URL == "" || i.APIKey == "") && len(d.problems.list) == before:
 		d.problems.add(n.at, "%s needs a url (where n8n is) and an apiKey (from n8n's Settings > n8n API)", at)
 	}

@@ -79,10 +79,10 @@ func TestProblems(t *testing.T) {
 		{"empty command", server(`command: ""`), []string{"genkan.yaml:3:14: mcpServers.a.command is empty"}},
 		{"command from an empty variable", server(`command: ${NONE:-}`), []string{"genkan.yaml:3:14: mcpServers.a.command is empty"}},
 		{"bad names", "mcpServers:\n  GitHub: {command: x}\n  github: {command: x}\n  github.com/upstash/context7-mcp: {command: x}\n  9lives: {command: x}\n  日本: {command: x}\n", []string{
-			`genkan.yaml:2:3: "GitHub" cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most 32); how about "github-2"?`,
+			`genkan.yaml:2:3: "GitHub" cannot be the name of a server: it has capital letters; how about "github-2"?`,
 			`genkan.yaml:4:3: "github.com/upstash/context7-mcp" cannot be … how about "context7-mcp"?`,
-			`genkan.yaml:5:3: "9lives" cannot be … how about "s-9lives"?`,
-			`genkan.yaml:6:3: "日本" cannot be … how about "server"?`,
+			`genkan.yaml:5:3: "9lives" cannot be the name of a server: it begins with "9"; how about "s-9lives"?`,
+			`genkan.yaml:6:3: "日本" cannot be the name of a server: only a-z, 0-9 and - can be in it; how about "server"?`,
 		}},
 		{"type against transport", "mcpServers:\n  a: {command: x, type: http}\n  b: {url: 'http://x', type: stdio}\n  c: {command: x, type: sse}\n", []string{
 			"genkan.yaml:2:19: mcpServers.a.type is http, but the server has a command; remove type",

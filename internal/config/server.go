@@ -26,8 +26,8 @@ func (d *decoder) servers(n *node, at string) []Server {
 		if !gateway.IsServerName(e.key) {
 			better := gateway.ServerName(e.key, func(s string) bool { return taken[s] })
 			taken[better] = true
-			d.problems.add(e.at, "%q cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
-				cutWord(e.key), gateway.MaxServerName, better)
+			d.problems.add(e.at, "%q cannot be the name of a server: %s; how about %q?",
+				cutWord(e.key), gateway.WrongInName(e.key, "-", false, gateway.MaxServerName), better)
 		}
 		s, prefixAt := d.server(e, join(at, e.key))
 		// A disabled twin (the local and the remote variant of one server)
@@ -76,7 +76,7 @@ func (d *decoder) server(e entry, at string) (Server, position) {
 		d.unresolved, d.missing = nil, nil
 		d.object(e.value, at, d.serverFields(&s))
 		if len(d.unresolved) > 0 {
-			s.Unresolved, s.Missing = gateway.Texts{Between: "; ", Each: d.unresolved}, d.missing
+			s.Unresolved, s.Missing = gateway.Texts{Between: gateway.Apart, Each: d.unresolved}, d.missing
 		}
 	}
 	d.transport(&s, e.at, at)

@@ -313,11 +313,11 @@ func TestFindings(t *testing.T) {
 		},
 		"nothing configured": {
 			func(f *doctor.Facts) { f.Config.Servers = 0 },
-			[]string{"note config: no servers are configured > genkan import > import those of your editors, or add some to /srv/example/genkan.yaml"},
+			[]string{"note config: no servers are configured > genkan import > the servers of your editors can be imported, and others added to /srv/example/genkan.yaml"},
 		},
 		"another house": {
 			func(f *doctor.Facts) { f.Config.Servers, f.Flags = 0, " --data /x" },
-			[]string{"note config: no servers are configured > genkan import --data /x > import those of your editors, or add some to /srv/example/genkan.yaml"},
+			[]string{"note config: no servers are configured > genkan import --data /x > the servers of your editors can be imported, and others added to /srv/example/genkan.yaml"},
 		},
 		"n8n alone": {func(f *doctor.Facts) {
 			f.Config.Servers, f.N8N = 0, []doctor.N8N{{Name: "n8n", URL: "http://127.0.0.1:5678"}}

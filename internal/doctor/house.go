@@ -175,7 +175,7 @@ func (e *examination) config() {
 		e.say(OK, gateway.Textf("%s: servers: 0; n8n instances: %d", c.File.Path, len(e.facts.N8N)))
 	case c.Servers == 0:
 		e.say(Note, gateway.Textf("no servers are configured")).
-			run(e.genkan("import")).advise(gateway.Textf("import those of your editors, or add some to %s", c.File.Path))
+			run(e.genkan("import")).advise(gateway.Textf("the servers of your editors can be imported, and others added to %s", c.File.Path))
 	case c.Stored > 0:
 		e.say(OK, gateway.Textf("%s: servers: %d; in the database: %d", c.File.Path, c.Servers-c.Stored, c.Stored))
 	default:

@@ -66,7 +66,7 @@ func InvalidArguments(problems []Problem, total int, lead Text) *Error {
 }
 
 func problemTexts(problems []Problem, total int) Texts {
-	texts := Texts{Between: "; "}
+	texts := Texts{Between: Apart}
 	for _, p := range problems {
 		texts.Each = append(texts.Each, p.Text)
 	}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // MaxServerName is how long the name of a server or of a profile may be: it
@@ -53,6 +54,28 @@ func ServerName(original string, taken func(string) bool) string {
 		free = cutName(name, MaxServerName-len(tail)) + tail
 	}
 	return free
+}
+
+// WrongInName says why a text is no name of small letters, digits and these signs that begins
+// with a letter, or with a digit if digits is set, and has at most so many characters.
+func WrongInName(name, signs string, digits bool, most int) Text {
+	for i, r := range name {
+		letter, digit, sign := r >= 'a' && r <= 'z', r >= '0' && r <= '9', strings.ContainsRune(signs, r)
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return Textf("it has capital letters")
+		case unicode.IsSpace(r):
+			return Textf("it has spaces")
+		case !letter && !digit && !sign:
+			return Textf("only a-z, 0-9 and %s can be in it", Names(strings.Split(signs, "")))
+		case i == 0 && (sign || digit && !digits):
+			return Textf("it begins with %q", string(r))
+		}
+	}
+	if name == "" {
+		return Textf("it is empty")
+	}
+	return Textf("it has more than %d characters", most)
 }
 
 // NarrowLetters returns a text whose full-width letters, digits and signs, as Japanese

@@ -134,14 +134,18 @@ func (t Texts) In(translate Translate) string {
 		said[i] = text.In(translate)
 	}
 	between := t.Between
-	if between == listed {
+	switch between {
+	case listed:
 		between = Textf(listed).In(translate)
+	case Apart:
+		between = Textf(Apart).In(translate)
 	}
 	return strings.Join(said, between)
 }
 
-// listed is what stands between the names of a list.
-const listed = ", "
+// listed is what stands between the names of a list, and Apart what stands between whole
+// statements.
+const listed, Apart = ", ", "; "
 
 // Names returns names as a list: a, b, c.
 func Names(names []string) Texts {

@@ -206,7 +206,7 @@ func (r *Reader) entry(p *part, i int) (Entry, []byte, error) {
 // errForgotten is the error of a call that the history does not have, for this reader.
 func errForgotten(id string) error {
 	return gateway.Errorf(gateway.CodeNotFound,
-		"there is no call %s in the history; `genkan calls` lists what there is. Calls are kept for some days, and clients see their own", id)
+		"there is no call %s in the history; `genkan calls` lists what there is. Old calls are removed, and clients see their own", id)
 }
 
 // find returns the part and the row of a call.

@@ -24,8 +24,7 @@ func CheckLocalName(name string) error {
 	case name == LocalClient || name == AdminClient:
 		return gateway.Errorf(gateway.CodeInvalid, "the client name %q is reserved: choose another", name)
 	case !validName(name):
-		return gateway.Errorf(gateway.CodeInvalid,
-			"a client name has 1 to %d characters of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit", maxName)
+		return gateway.Errorf(gateway.CodeInvalid, "%q cannot be the name of a client: %s; how about %q?", gateway.Short(name), wrongInName(name), suggested(name))
 	}
 	return nil
 }

@@ -14,8 +14,10 @@ func TestLocalNames(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"cursor": "", "claude-code": "", "my.editor_2": "", strings.Repeat("a", 64): "",
-		"": "a client name has", "Cursor": "a client name has", "local:cursor": "a client name has", "-x": "a client name has",
-		"a b": "a client name has", "a\n": "a client name has", strings.Repeat("a", 65): "a client name has", "日本": "a client name has",
+		"": `it is empty; how about "client"?`, "Cursor": `it has capital letters; how about "cursor"?`,
+		"local:cursor": `only a-z, 0-9 and ., _, - can be in it; how about "local-cursor"?`, "-x": `it begins with "-"; how about "x"?`,
+		"a b": `it has spaces; how about "a-b"?`, "a\n": `it has spaces; how about "a"?`, "日本": `how about "client"?`,
+		strings.Repeat("a", 65): "it has more than 64 characters; how about \"" + strings.Repeat("a", 64) + "\"?", "Local": `how about "local-client"?`,
 		"local": "is reserved", "admin": "is reserved",
 	} {
 		err := CheckLocalName(name)

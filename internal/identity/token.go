@@ -129,8 +129,28 @@ func CheckTokenName(name string) error {
 	if validName(name) {
 		return nil
 	}
-	return gateway.Errorf(gateway.CodeInvalid,
-		"a token name has 1 to %d characters of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit", maxName)
+	return gateway.Errorf(gateway.CodeInvalid, "%q cannot be the name of a token: %s; how about %q?", gateway.Short(name), wrongInName(name), suggested(name))
+}
+
+// signs are what a name may have beside small letters and digits.
+const signs = "._-"
+
+func wrongInName(name string) gateway.Text { return gateway.WrongInName(name, signs, true, maxName) }
+
+// suggested makes a name that a token or a client can have of another text.
+func suggested(name string) string {
+	words := strings.FieldsFunc(strings.ToLower(gateway.NarrowLetters(name)), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(signs, r)
+	})
+	better := strings.TrimLeft(strings.Join(words, "-"), signs)
+	better = strings.TrimRight(better[:min(len(better), maxName)], signs)
+	switch better {
+	case "":
+		return "client"
+	case LocalClient, AdminClient: // reserved
+		return better + "-client"
+	}
+	return better
 }
 
 // validName is ^[a-z0-9][a-z0-9._-]{0,63}$. Names appear in logs, URLs and

@@ -15,8 +15,8 @@ var jaCommands = map[string]string{
 	"%s may change something now, so it is not called here; look at it again":                                  "%s は今では何かを変更する可能性があるため、ここでは呼び出しません。もう一度確認してください",
 	// What they print.
 	"  cause: %s": "  原因：%s",
-	"This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".": "このトークンは一度だけ表示されます。クライアントは \"Authorization: Bearer TOKEN\" の形で送ります。",
-	"Token %s is revoked.":                        "トークン「%s」を失効させました。",
+	"This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".": "このアクセストークンは一度だけ表示されます。クライアントは \"Authorization: Bearer TOKEN\" の形で送ります。",
+	"Token %s is revoked.":                        "アクセストークン「%s」を失効させました。",
 	"(%s, %d bytes; --json shows them in base64)": "（%s、%d バイト。--json で base64 として表示）",
 	"`genkan servers NAME` shows all about one; `genkan doctor` says what mends it.": "`genkan servers NAME` で 1 つの詳細を、`genkan doctor` で直し方を表示します。",
 	"%s (server %s)":     "%s（サーバー %s）",
@@ -72,6 +72,8 @@ var jaCommands = map[string]string{
 
 	// Help.
 	"Usage:":                 "使い方：",
+	"Aliases:":               "別名：",
+	" (default %s)":          "（既定：%s）",
 	"Available Commands:":    "コマンド：",
 	"Flags:":                 "フラグ：",
 	"Global Flags:":          "共通フラグ：",
@@ -96,7 +98,7 @@ var jaCommands = map[string]string{
 
 Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
 input, 3 not found, 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too
-slow, 70 a fault of genkan's own, 130 canceled.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
+slow, 70 a fault of genkan's own, 130 canceled.`: `Genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
 
   genkan import        エディターのサーバーを取り込む
   genkan connect       エディターのサーバーを Genkan 経由にする
@@ -110,11 +112,11 @@ slow, 70 a fault of genkan's own, 130 canceled.`: `genkan は、使っている 
 
 終了ステータス：0 正常、1 ツールがエラーを返した、または doctor が問題を見つけた、2 入力の誤り、3 見つからない、
 4 許可されていない、5 競合、6 多すぎる、7 利用できない、8 時間切れ、70 Genkan 内部の不具合、130 キャンセル。`,
-	"`directory` of the database, the admin token and the configuration":           "データベース、管理者トークン、設定ファイルを置くディレクトリ（`directory`）",
-	"configuration `file` (default DATA/genkan.yaml)":                              "設定ファイル（`file`、既定は DATA/genkan.yaml）",
-	"`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)": "待ち受けるアドレス、または Genkan が待ち受けているアドレス（`host:port`、既定は 127.0.0.1:3000）",
-	"`level` of the log: fatal, error, warn, info, debug, trace (default info)":    "ログの詳しさ（`level`）：fatal、error、warn、info、debug、trace（既定は info）",
-	"`language` of messages: en or ja (default: that of the locale, or en)":        "メッセージの言語（`language`）：en か ja（既定：ロケールの言語、なければ en）",
+	"`directory` of the database, the admin token and the configuration":           "データベース、管理者トークン、設定ファイルを置く`ディレクトリ`",
+	"configuration `file` (default DATA/genkan.yaml)":                              "設定`ファイル`（既定：DATA/genkan.yaml）",
+	"`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)": "待ち受けるアドレス、または Genkan が待ち受けているアドレス（`host:port`、既定：127.0.0.1:3000）",
+	"`level` of the log: fatal, error, warn, info, debug, trace (default info)":    "ログの`レベル`：fatal、error、warn、info、debug、trace（既定：info）",
+	"`language` of messages: en or ja (default: that of the locale, or en)":        "メッセージの`言語`：en、ja（既定：ロケールの言語、なければ en）",
 	"print JSON":        "JSON で出力する",
 	"Print the version": "バージョンを表示する",
 
@@ -145,17 +147,17 @@ MCP クライアントと同じ形で書きます。
 
 ファイルは、変更されたときと SIGHUP を受けたときに読み直されます。`,
 	"Serve the client that spawned this process":                               "このプロセスを起動したクライアントに応答する",
-	"`transport` to serve: stdio or http":                                      "通信方式（`transport`）：stdio か http",
-	"`port` to listen on, 0 for one that is free (default 3000)":               "待ち受けるポート（`port`、0 は空いているポート、既定は 3000）",
-	"`host` to listen on (default 127.0.0.1)":                                  "待ち受けるホスト（`host`、既定は 127.0.0.1）",
-	"`name` beside localhost that requests may be for (repeatable)":            "localhost のほかにリクエストの宛先として許可する名前（`name`、複数指定可）",
+	"`transport` to serve: stdio or http":                                      "`通信方式`：stdio、http",
+	"`port` to listen on, 0 for one that is free (default 3000)":               "待ち受ける`ポート`（0 は空いているポート、既定：3000）",
+	"`host` to listen on (default 127.0.0.1)":                                  "待ち受ける`ホスト`（既定：127.0.0.1）",
+	"`name` beside localhost that requests may be for (repeatable)":            "localhost のほかにリクエストの宛先として許可する`名前`（複数指定可）",
 	"listen beyond loopback without TLS, because a proxy before genkan has it": "前段のプロキシが TLS を終端するため、TLS なしでループバック以外でも待ち受ける",
-	"certificate `file`": "証明書のファイル（`file`）",
-	"key `file`":         "秘密鍵のファイル（`file`）",
+	"certificate `file`": "証明書の`ファイル`",
+	"key `file`":         "秘密鍵の`ファイル`",
 
 	"Show how the servers are":        "サーバーの状態を表示する",
 	"List the tools, or show one":     "ツールの一覧、または 1 つの詳細を表示する",
-	"only the tools of this `server`": "このサーバー（`server`）のツールだけ",
+	"only the tools of this `server`": "この`サーバー`のツールだけ",
 	"Call a tool":                     "ツールを呼び出す",
 	`Call a tool. ARGUMENTS is a JSON object, or - to read one from standard input.
 
@@ -168,19 +170,21 @@ the whole answer. The exit status is 1 when the tool reports an error.`: `ツー
 
 応答のテキストを出力し、画像などは種類と大きさを示します。--json を付けると応答全体を出力します。
 ツールがエラーを返した場合、終了ステータスは 1 です。`,
-	"how long the call may take (default: without progress, as configured for the tool, or 30s)": "呼び出しにかかる時間の上限（既定は、進捗がないまま待つ時間としてツールの設定、または 30s）",
+	"end the call after this `time`, such as 2m (default: when it made no progress for as long as timeout of the tool says, or 30s)": "この`時間`（2m など）が過ぎたら呼び出しを終える（既定：ツールの timeout の設定、または 30s の間、進捗がないとき）",
 
-	"Give clients tokens, and take them back": "クライアントのトークンを発行・失効する",
-	`Every client needs a token, on this machine too. The admin token is in the file
-admin-token of the data directory. A token's name is the client's name in the
+	"Give clients tokens, and take them back": "クライアントのアクセストークンを発行する、失効させる",
+	`Every client that calls the URL of genkan needs a token, on this machine too; those
+that start "genkan stdio" need none. The admin token is in the file admin-token of
+the data directory. A token's name is the client's name in the
 log and the metrics. A running genkan knows of changes at once; when a token was
-last seen is written down once a minute.`: `同じマシンからでも、どのクライアントにもトークンが必要です。管理者トークンは
-データディレクトリのファイル admin-token にあります。トークンの名前は、ログと
+last seen is written down once a minute.`: `Genkan の URL に接続するクライアントには、同じマシンからでもアクセストークンが
+必要です。"genkan stdio" を起動するクライアントには不要です。管理者トークンは
+データディレクトリのファイル admin-token にあります。アクセストークンの名前は、ログと
 メトリクスでのクライアントの名前になります。変更は実行中の Genkan にすぐ反映されます。
 最後に使われた時刻は 1 分ごとに記録されます。`,
-	"Make a token and print it, once": "トークンを発行し、一度だけ表示する",
-	"List the tokens' names":          "トークンの名前を一覧表示する",
-	"Take a token back":               "トークンを失効させる",
+	"Make a token and print it, once": "アクセストークンを発行し、一度だけ表示する",
+	"List the tokens' names":          "アクセストークンの名前を一覧表示する",
+	"Take a token back":               "アクセストークンを失効させる",
 	"Speak MCP over standard input and output, for clients that spawn their servers.\n\n" +
 		"All such processes of a data directory share one set of servers: this one joins\n" +
 		"the genkan that runs for it (`genkan serve`, or one in the background), or\n" +
@@ -197,7 +201,7 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 		"seen, `clients` in the configuration means it, and the log names it\n" +
 		"(local:NAME).": "サーバーを自分で起動するクライアントのために、標準入出力で MCP を話します。\n\n" +
 		"同じデータディレクトリのプロセスは、一組のサーバーを共有します。このプロセスは、\n" +
-		"動作中の genkan（`genkan serve` またはバックグラウンドのもの）に参加します。なければ\n" +
+		"動作中の Genkan（`genkan serve` またはバックグラウンドのもの）に参加します。なければ\n" +
 		"バックグラウンドで起動します。それは最後のクライアントが去って 10 分後に終了します\n" +
 		"（GENKAN_BACKGROUND_IDLE で 1h のように変更できます）。ログはデータディレクトリの\n" +
 		"genkan.log です。\n\n" +
@@ -210,7 +214,7 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 		"`clients` で指定でき、ログにも（local:NAME の形で）現れます。",
 	"`name` of the client": "クライアントの`名前`",
 	"start the servers in this process, for this client alone":                                     "サーバーをこのプロセスで、このクライアントのためだけに起動する",
-	"`server` to show to this client (repeatable, or with commas)":                                 "このクライアントに見せる`サーバー`（繰り返し、またはカンマ区切り）",
+	"`server` to show to this client (repeatable, or with commas)":                                 "このクライアントに見せる`サーバー`（複数指定可、カンマ区切りも可）",
 	"Serve `genkan stdio` processes":                                                               "`genkan stdio` のプロセスにサービスを提供する",
 	"no place for a socket could be had in the data directory":                                     "データディレクトリにソケットを作れませんでした",
 	"%s must be a time such as 10m":                                                                "%s には 10m のような時間を指定してください",
@@ -227,7 +231,7 @@ servers are listed with their sign-ins.
 Where there is no browser, open the address that is shown on another machine,
 and paste the address that the browser ends at, although its page does not load.`: `ブラウザーでリモートサーバーにサインインします。一度のサインインをすべての
 クライアントで使えます。Genkan はサインインを自動で更新し、このマシンに暗号化して
-保存します。SERVER を省くと、サーバーとサインインの状態を一覧にします。
+保存します。SERVER を省くと、サーバーとサインインの状態を一覧表示します。
 
 ブラウザーがない場合は、表示されたアドレスをほかのマシンで開き、最後に移動した
 アドレスを貼り付けてください。そのページは読み込めなくてもかまいません。`,
@@ -271,7 +275,7 @@ and paste the address that the browser ends at, although its page does not load.
 	"No genkan ran for %s; one was started in the background.":                                       "%s で動いている Genkan がなかったため、バックグラウンドで起動しました。",
 	"Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.": "まだ起動中のため、次のサーバーのツールはここにありません：%s。状態は `genkan servers` で確認できます。",
 	"not responding": "応答なし",
-	"There are no tokens besides the admin token. `genkan tokens add NAME` makes one.":                                       "管理者トークンのほかにトークンはありません。`genkan tokens add NAME` で発行できます。",
+	"There are no tokens besides the admin token. `genkan tokens add NAME` makes one.":                                       "管理者トークンのほかにアクセストークンはありません。`genkan tokens add NAME` で発行できます。",
 	"The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.": "動いている Genkan の設定は %s です。--config %s は効きません。先に止めるか、--config を外してください。",
 	"the backup broke off; look into genkan's log, and try again":                                                            "バックアップが途中で切れました。Genkan のログを確認し、もう一度試してください",
 	"a backup is being made or downloaded already; wait until that is done":                                                  "バックアップはすでに作成中またはダウンロード中です。終わるまで待ってください",

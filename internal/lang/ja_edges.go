@@ -50,7 +50,7 @@ var jaEdges = map[string]string{
 	"Tool not found: %s. Server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output": "ツールが見つかりません：%s。サーバー「%s」は停止していて、まだツール一覧を返していません：%s。最後の出力は `genkan servers %s` で確認できます",
 	"Tool not found: %s. Server %s has not listed any tools yet; `genkan servers %s` shows what it is doing":                "ツールが見つかりません：%s。サーバー「%s」はまだツール一覧を返していません。状態は `genkan servers %s` で確認できます",
 	"Tool not found: %s":                                  "ツールが見つかりません：%s",
-	"this token may only read":                            "このトークンでは読み取りしかできません",
+	"this token may only read":                            "このアクセストークンでは読み取りしかできません",
 	"%s must be an absolute path":                         "%s は絶対パスで指定してください",
 	"there is nothing here; /v1/docs tells what there is": "ここには何もありません。使えるものは /v1/docs で確認できます",
 	"this path has no such method; there are %s":          "このパスにそのメソッドはありません。使えるのは %s です",

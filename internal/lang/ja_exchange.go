@@ -15,7 +15,7 @@ var jaExchange = map[string]string{
 	"the front matter is nested deeper than any item needs":                                        "フロントマターの入れ子が深すぎます。項目にこの深さは必要ありません",
 	"the front matter has more values than any item needs":                                         "フロントマターの値が多すぎます。項目にこの数は必要ありません",
 	"the line is longer than 4 MiB, which no item needs":                                           "行が 4 MiB を超えています。項目にこの長さは必要ありません",
-	"this is not JSON: %s":                                                                         "JSON ではありません：%s",
+	"this is not JSON: %s":                                                                         "JSON ではありません（%s）",
 	"it ends too early":                                                                            "途中で終わっています",
 	"each line must be a JSON object, an item":                                                     "各行は 1 つの項目を表す JSON オブジェクトでなければなりません",
 	"something follows after the item; each must be on a line of its own":                          "項目の後ろに余分な内容があります。項目は 1 行に 1 つずつ書いてください",

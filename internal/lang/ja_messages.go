@@ -51,6 +51,7 @@ var jaMessages = map[string]string{
 	"an object has more than %d keys here":                   "ここのオブジェクトのキーが %d 個を超えています",
 	"\"%s\"":                                                 "「%s」",
 	", ":                                                     "、",
-	"%dms":                                                   "%d ミリ秒",
+	"; ":                                                     "。",
+	"%dms":                                                   "%d ms",
 	"%gs":                                                    "%g 秒",
 }

@@ -27,7 +27,7 @@ minutes. A genkan in the background, which editors have started, opens a port on
 	"no port could be opened for the web UI; `genkan serve --port PORT` serves it on one that you choose":                                "Web UI のポートを開けませんでした。`genkan serve --port PORT` で、ポートを選んで提供できます",
 	"there is no such session": "そのセッションはありません",
 	"only a page that genkan serves can sign in or out; a program sends a token with each request instead": "サインインとサインアウトができるのは Genkan のページだけです。プログラムは、リクエストごとにトークンを送ってください",
-	"this is too long to be a token of genkan; copy the token again":                                       "長すぎるため、Genkan のトークンではありません。もう一度コピーしてください",
+	"this is too long to be a token of genkan; copy the token again":                                       "長すぎるため、Genkan のアクセストークンではありません。もう一度コピーしてください",
 	`send {"code": "…"} with the code of a link that "genkan ui" makes, or {"token": "…"} with a token`:    `{"code": "…"} で "genkan ui" が作ったリンクのコードを、または {"token": "…"} でトークンを送ってください`,
 	"this file belongs to another version of genkan; reload the page":                                      "このファイルは別のバージョンの Genkan のものです。ページを再読み込みしてください",
 	"there is no session %q; it may have ended by itself":                                                  "セッション%qはありません。自然に終了したのかもしれません",

@@ -18,7 +18,7 @@ var jaVault = map[string]string{
 	"Secret %s is kept. Refer to it with ${secret:%s}.":      "シークレット「%s」を保管しました。${secret:%s} で参照できます。",
 	"a secret has at most %d bytes":                          "シークレットは %d バイト以内にしてください",
 	"the secret is empty; nothing was kept":                  "値が空です。何も保管していません",
-	"List the names of the kept secrets":                     "保管しているシークレットの名前を一覧する",
+	"List the names of the kept secrets":                     "保管しているシークレットの名前を一覧表示する",
 	"Forget a secret":                                        "シークレットを削除する",
 	"no secret %s is kept; `genkan secrets list` shows them": "シークレット「%s」は保管されていません。`genkan secrets list` で一覧を確認できます",
 	"Secret %s is forgotten.":                                "シークレット「%s」を削除しました。",

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	"unicode"
+
+	"genkan/internal/gateway"
 )
 
 // Kept translates a text that was stored in English, such as the error of a call in the
@@ -54,7 +56,7 @@ func (l Language) kept(text string, depth int) string {
 			continue
 		}
 		if strings.Contains(value, " ") { // a word alone is a name
-			values[i] = l.kept(value, depth-1)
+			values[i] = l.keptRow(value, depth-1)
 		}
 	}
 	next := 0
@@ -73,6 +75,18 @@ func (l Language) kept(text string, depth int) string {
 		}
 		return values[next-1]
 	})
+}
+
+// keptRow translates texts in a row, as gateway.Texts joins them, if all of them were made of
+// formats. Otherwise it takes them for one text.
+func (l Language) keptRow(text string, depth int) string {
+	row := strings.Split(text, gateway.Apart)
+	for i, one := range row {
+		if row[i] = l.kept(one, depth); row[i] == one {
+			return l.kept(text, depth)
+		}
+	}
+	return strings.Join(row, l.translate(gateway.Apart))
 }
 
 // placeholder matches a placeholder of a format. Its groups are the index of the value and

@@ -27,11 +27,13 @@ func TestKeptTexts(t *testing.T) {
 		})
 	}
 	for text, want := range map[string]string{
-		"line 1, column 1: the script ran longer than 1s": "1 行 1 列：スクリプトが制限時間（1 秒）を超えました",
-		"line 1, column 7: Error: わざと失敗":                  "1 行 7 列：エラー：わざと失敗",
-		"no such key: nothing":                            "「nothing」というキーはありません",
-		"error parsing regexp: missing closing ]: `[a`":   "正規表現「[a」が正しくありません。[ が閉じられていません",
-		"type conversion error from 'string' to 'int'":    "string 型の値を int 型に変換できません",
+		"the input is not valid: message is required":                 "入力が正しくありません：message は必須です",
+		"the input is not valid: a is required; b has the wrong type": "入力が正しくありません：a は必須です。b の型が違います",
+		"line 1, column 1: the script ran longer than 1s":             "1 行 1 列：スクリプトが制限時間（1 秒）を超えました",
+		"line 1, column 7: Error: わざと失敗":                              "1 行 7 列：エラー：わざと失敗",
+		"no such key: nothing":                                        "「nothing」というキーはありません",
+		"error parsing regexp: missing closing ]: `[a`":               "正規表現「[a」が正しくありません。[ が閉じられていません",
+		"type conversion error from 'string' to 'int'":                "string 型の値を int 型に変換できません",
 	} {
 		if got := Japanese.Kept(text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)

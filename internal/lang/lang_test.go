@@ -50,7 +50,7 @@ func TestSaying(t *testing.T) {
 				return l.Sprintf("%v", 730*time.Millisecond) + " " + l.Sprintf("%v", time.Duration(0)) + " " +
 					l.Text(gateway.Textf("started %s ago, has not listed its tools yet", 200*time.Millisecond))
 			},
-			"730ms 0s started 200ms ago, has not listed its tools yet", "730 ミリ秒 0 秒 200 ミリ秒前に起動し、ツールの一覧がまだ返されていません",
+			"730ms 0s started 200ms ago, has not listed its tools yet", "730 ms 0 秒 200 ms 前に起動し、ツールの一覧がまだ返されていません",
 		},
 		"a list of names, and an exit status": {
 			func(l Language) string {
@@ -58,7 +58,7 @@ func TestSaying(t *testing.T) {
 					l.Text(gateway.Textf("its process ended with exit status %d", 1))
 			},
 			"f: no entry leads to genkan: a, b its process ended with exit status 1",
-			"f：Genkan につながっている設定のエントリがありません：a、b プロセスが終了しました（終了コード 1）",
+			"f：a、b は Genkan につながっていません プロセスが終了しました（終了コード 1）",
 		},
 		"a text": {
 			func(l Language) string { return l.Text(gateway.Textf("it was stopped")) },

@@ -151,7 +151,7 @@ func compare(texts []said, tables []map[string]string) []string {
 		if hasWords(format) && !strings.ContainsFunc(translation, isJapanese) {
 			complain("the translation of %q is not Japanese: %q", format, translation)
 		}
-		if strings.HasSuffix(translation, "。") != strings.HasSuffix(format, ".") {
+		if hasWords(format) && strings.HasSuffix(translation, "。") != strings.HasSuffix(format, ".") {
 			complain("only one of %q and %q ends with a full stop; others may put it inside a sentence", format, translation)
 		}
 	}
@@ -178,9 +178,13 @@ func verbs(format string) []string {
 	return found
 }
 
+// international matches what Japanese writes as English does.
+var international = regexp.MustCompile(`(?i)^(p\d\d )?ms$`)
+
 // hasWords reports whether there is anything to translate.
 func hasWords(format string) bool {
-	return strings.ContainsFunc(verb.ReplaceAllString(format, ""), unicode.IsLetter)
+	rest := strings.TrimSpace(verb.ReplaceAllString(format, ""))
+	return !international.MatchString(rest) && strings.ContainsFunc(rest, unicode.IsLetter)
 }
 
 func isJapanese(r rune) bool {

@@ -77,14 +77,23 @@ func refusal(e *gateway.Error, call *gateway.Call) string {
 // rules returns which rules the fields of a call's input break. The values are the
 // caller's, and so are the names of unknown fields.
 func rules(problems []gateway.Problem) string {
-	all := make([]string, 0, len(problems))
+	all := gateway.Texts{Between: gateway.Apart}
 	for _, p := range problems {
-		if p.Keyword == "additionalProperties" {
-			p.Field = "an unknown field"
+		field := cmp.Or(p.Field, "arguments")
+		text := gateway.Textf("%s breaks the rule %s of the schema", field, p.Keyword)
+		switch p.Keyword {
+		case "required":
+			text = gateway.Textf("%s is required", field)
+		case "type":
+			text = gateway.Textf("%s has the wrong type", field)
+		case "enum":
+			text = gateway.Textf("%s is none of the allowed values", field)
+		case "additionalProperties":
+			text = gateway.Textf("there is an unknown field")
 		}
-		all = append(all, p.Field+" ("+p.Keyword+")")
+		all.Each = append(all.Each, text)
 	}
-	return gateway.Textf("the input is not valid: %s", strings.Join(all, ", ")).String()
+	return gateway.Textf("the input is not valid: %s", all).String()
 }
 
 // ownFailure returns the kind of an error that a built-in source reported, and the

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"slices"
+	"strings"
 )
 
 // explain tells which words of the query each hit has. Words are shown as the
@@ -22,6 +23,9 @@ func (s *scorer) explain(hits []Hit, whole []term, text string) {
 		word := cmp.Or(q.shown, q.text)
 		if as := spelled[q.text]; as != "" && q.shown == "" {
 			word = as
+		}
+		if typed := strings.Map(katakana, word); !strings.Contains(text, word) && strings.Contains(text, typed) {
+			word = typed
 		}
 		for _, e := range s.having(q.idea) {
 			if h := at[e.document]; h != nil && !slices.Contains(h.Matched, word) {

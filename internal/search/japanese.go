@@ -18,6 +18,9 @@ func (s *scorer) japanese(text string) (rest string, meant []*idea) {
 	}
 	runes := []rune(text)
 	words := glossary.Words(runes)
+	if len(words) == 0 { // めも is メモ, which the glossary has
+		words = glossary.Words([]rune(strings.Map(katakana, text)))
+	}
 	if len(words) == 0 {
 		return text, nil
 	}

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -77,6 +78,32 @@ func TestJapaneseIsAsGoodAsEnglish(t *testing.T) {
 		one, other := x.Search(Query{Text: japanese}), x.Search(Query{Text: english})
 		if ids(one) != ids(other) || one.Confidence < other.Confidence*.9 {
 			t.Errorf("%s finds %s (%.2f), %s finds %s (%.2f)", japanese, ids(one), one.Confidence, english, ids(other), other.Confidence)
+		}
+	}
+}
+
+// Hiragana find katakana, and the other way round; hits show what was typed.
+func TestKana(t *testing.T) {
+	x := New(Server{Name: "desk", Documents: []Document{
+		{ID: "note", Name: "create_note", Description: "Create a note."},
+		{ID: "memo", Name: "kaku", Description: "メモを残す。"},
+		{ID: "letter", Name: "okuru", Description: "てがみを送る。"},
+		{ID: "other", Name: "get_sum", Description: "Returns the sum of two numbers."},
+	}})
+	for query, want := range map[string]string{"メモ": "note memo", "めも": "note memo", "テガミ": "letter", "てがみ": "letter"} {
+		r := x.Search(Query{Text: query, Explain: true})
+		var found []string
+		for _, h := range r.Hits {
+			found = append(found, h.Document.ID)
+			if shown := strings.Join(h.Matched, ""); shown == "" || !strings.Contains(query, h.Matched[0]) {
+				t.Errorf("%s has %s", h.Document.ID, shown)
+			}
+		}
+		slices.Sort(found)
+		words := strings.Fields(want)
+		slices.Sort(words)
+		if !slices.Equal(found, words) {
+			t.Errorf("%s finds %v, want %v", query, found, words)
 		}
 	}
 }

@@ -81,14 +81,32 @@ func lower(run []rune) string {
 	return string(plain[:len(run)])
 }
 
-// pairs emits the overlapping pairs of a run, or its only character.
+// pairs emits the overlapping pairs of a run, or its only character. Katakana become
+// hiragana, because input methods offer both: めも finds メモ.
 func pairs(run []rune, emit func(string)) {
 	if len(run) == 1 {
-		emit(string(run))
+		emit(string(hiragana(run[0])))
 	}
 	for i := 0; i+1 < len(run); i++ {
-		emit(string(run[i : i+2]))
+		emit(string([]rune{hiragana(run[i]), hiragana(run[i+1])}))
 	}
+}
+
+// toKatakana is the distance from a letter of hiragana to that of katakana.
+const toKatakana = 'ァ' - 'ぁ'
+
+func hiragana(r rune) rune {
+	if r >= 'ァ' && r <= 'ヶ' {
+		return r - toKatakana
+	}
+	return r
+}
+
+func katakana(r rune) rune {
+	if r >= 'ぁ' && r <= 'ゖ' {
+		return r + toKatakana
+	}
+	return r
 }
 
 // firstThai is the first letter of these scripts; most texts have only others.

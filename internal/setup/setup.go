@@ -12,7 +12,7 @@ import (
 	"crypto/rand"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"sync"
 
 	"genkan/internal/clients"
@@ -121,12 +121,13 @@ func (s *Setup) makeDataDir() error {
 }
 
 // ClientNames lists the names of all known clients, for messages.
-func ClientNames() string {
-	var names []string
+func ClientNames() gateway.Texts { return gateway.Names(clientNames()) }
+
+func clientNames() (names []string) {
 	for _, c := range clients.All() {
 		names = append(names, c.Name)
 	}
-	return strings.Join(names, ", ")
+	return names
 }
 
 // UnknownClient returns the error for a name that no client has.
@@ -149,7 +150,7 @@ func UnknownClientOrFile(name string) error {
 }
 
 func nearestClient(name string) string {
-	return gateway.Nearest(name, strings.SplitSeq(ClientNames(), ", "))
+	return gateway.Nearest(name, slices.Values(clientNames()))
 }
 
 func lookup(name string) (clients.Client, error) {

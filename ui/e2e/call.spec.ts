@@ -199,7 +199,7 @@ test.describe("one call", () => {
 		await expect(main.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
 		await accessible(page);
 		await page.getByRole("tab", { name: /^Changes per node/ }).click();
-		await expect(main).toContainText("Marks like [redacted:url-password] are of this record.");
+		await expect(main).toContainText("Marks like [redacted:url-password] are of this view.");
 		await expect(main.locator("li mark[data-masked=record]")).toHaveText(["[redacted:url-password]"]);
 		await expect(main.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
 

@@ -145,7 +145,7 @@ test("a sample that no workflow has changed is preferred, and one that was chang
 	await expect(masked).toContainText(calls[0]!.client.replace(/^local:/, ""));
 	await masked.click();
 	await expect(input.getByRole("note")).toHaveText(
-		"This record masks what url-password found. In a real call, the workflow gets the real value.",
+		"This view masks what url-password found. In a real call, the workflow gets the real value.",
 	);
 });
 

@@ -509,7 +509,7 @@ export function Field({
 			</FieldContext>
 			{about && (
 				<div id={about} className="flex flex-col gap-0.5 text-xs wrap-anywhere">
-					{error && <div className="text-bad">{error}</div>}
+					{error && <div className="text-bad">{typeof error === "string" ? ended(error) : error}</div>}
 					{hint && <div className="text-faint">{hint}</div>}
 				</div>
 			)}

@@ -173,7 +173,7 @@ export function RunAgain({ call }: { call: Details }) {
 			: argumentsOf(call) === undefined
 				? t("The arguments are not kept whole, so this call cannot be run again.")
 				: rulesIn(JSON.stringify(argumentsOf(call))).length > 0
-					? t("Secrets were taken out of the arguments, so this call cannot be run again.")
+					? t("This view masks secrets in the arguments, so the call cannot be run again from here.")
 					: tool.error
 						? t("The tool is not there any more.")
 						: undefined;

@@ -93,19 +93,19 @@ function Masks({ call, text, request }: { call: Details; text: string; request?:
 							request
 								? tn(
 										inRecord.length,
-										"Masked in this record only, by the rule {rules}. The client sent the real value.",
-										"Masked in this record only, by the rules {rules}. The client sent the real value.",
+										"This view masks values that match the rule {rules}. The client sent the real value.",
+										"This view masks values that match the rules {rules}. The client sent the real value.",
 									)
 								: gotWhole(call)
 									? tn(
 											inRecord.length,
-											"Masked in this record only, by the rule {rules}. The client got the real value.",
-											"Masked in this record only, by the rules {rules}. The client got the real value.",
+											"This view masks values that match the rule {rules}. The client got the real value.",
+											"This view masks values that match the rules {rules}. The client got the real value.",
 										)
 									: tn(
 											inRecord.length,
-											"This record masks values that match the rule {rules}, also those that a workflow put in.",
-											"This record masks values that match the rules {rules}, also those that a workflow put in.",
+											"This view masks values that match the rule {rules}, also those that a workflow put in.",
+											"This view masks values that match the rules {rules}, also those that a workflow put in.",
 										)
 						}
 						values={{ rules: names(inRecord) }}

@@ -95,7 +95,7 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 				{masked && (
 					<p className="text-muted text-sm">
 						<Rich
-							text={t("Marks like {mark} are of this record. No workflow made them.")}
+							text={t("Marks like {mark} are of this view. No workflow made them.")}
 							values={{ mark: marked(`[redacted:${masked}]`) }}
 						/>
 					</p>
@@ -216,7 +216,7 @@ export function ChangedFields({
 						<>
 							{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
 							{before === undefined && op.op !== "add" && (
-								<div className="px-3 py-0.5 font-sans text-faint">{t("What was there before is not recorded.")}</div>
+								<div className="px-3 py-0.5 font-sans text-faint">{t("What was there before is not shown.")}</div>
 							)}
 							{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
 							{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} pale={shadow} />}

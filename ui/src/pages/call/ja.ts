@@ -8,7 +8,7 @@ export default {
 	"Why it failed": "失敗の理由",
 	"There is no record of a workflow around this call.": "この呼び出しには、ワークフローの記録がありません。",
 	"None ran, or the record was not kept: Genkan keeps those of the last calls since it started.":
-		"実行されていないか、記録が残っていません。ノードごとの記録は、Genkan の起動後の最近の呼び出しだけに残ります。",
+		"実行されていないか、記録が残っていません。ノードごとの記録が残るのは、Genkan を起動してからの直近の呼び出しだけです。",
 	"version {n}": "バージョン {n}",
 	"It would have denied the call.": "実際に動いていれば、呼び出しを拒否していました。",
 	"It would have failed, and refused the call.": "実際に動いていれば、失敗して呼び出しを拒否していました。",
@@ -23,7 +23,7 @@ export default {
 	"not carried out": "適用していません",
 	"beside the call": "呼び出しと並行",
 	removed: "削除",
-	"What was there before is not recorded.": "変更前の内容は記録していません。",
+	"What was there before is not shown.": "変更前の内容は表示できません。",
 	"line {n}": "{n} 行目",
 	"Parts of the call": "呼び出しの内容",
 	"Request and answer": "リクエストと応答",
@@ -52,14 +52,14 @@ export default {
 	"The call {parent} made it.": "呼び出し {parent} の中で行われました。",
 	"The answer cost {n} tokens.": "応答は {n} トークンです。",
 	"An outline saved {saved} tokens.": "要約により {saved} トークンを節約しました。",
-	"This record masks values that match the rules {rules}, also those that a workflow put in.":
-		"ルール {rules} に当たる部分は、この記録で伏せています。ワークフローがすでに置き換えた部分も含みます。",
-	"Marks like {mark} are of this record. No workflow made them.":
-		"{mark} のような印はこの記録が伏せた部分で、ワークフローによるものではありません。",
-	"Masked in this record only, by the rules {rules}. The client sent the real value.":
-		"ルール {rules} に当たる値は、この記録の中だけで伏せています。クライアントは本来の値を送りました。",
-	"Masked in this record only, by the rules {rules}. The client got the real value.":
-		"ルール {rules} に当たる値は、この記録の中だけで伏せています。クライアントは本来の値を受け取りました。",
+	"This view masks values that match the rules {rules}, also those that a workflow put in.":
+		"この画面では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。",
+	"Marks like {mark} are of this view. No workflow made them.":
+		"{mark} のような印はこの画面で伏せた部分で、ワークフローによるものではありません。",
+	"This view masks values that match the rules {rules}. The client sent the real value.":
+		"この画面では、ルール {rules} に当たる値を伏せています。クライアントは本来の値を送りました。",
+	"This view masks values that match the rules {rules}. The client got the real value.":
+		"この画面では、ルール {rules} に当たる値を伏せています。クライアントは本来の値を受け取りました。",
 	"Taken out by the workflows {names}. The client did not get it.":
 		"黄色の部分は「{names}」が伏せました。元の値はクライアントに渡っていません。",
 	"The answer was large, so the client got this outline of it. All of it is stored; {tool} reads its parts.":
@@ -74,8 +74,8 @@ export default {
 	"Only calls of tools that are there can be run again.": "再実行できるのは、現在使えるツールの呼び出しだけです。",
 	"The arguments are not kept whole, so this call cannot be run again.":
 		"引数の全体が記録されていないため、再実行できません。",
-	"Secrets were taken out of the arguments, so this call cannot be run again.":
-		"引数のシークレットを伏せてあるため、再実行できません。",
+	"This view masks secrets in the arguments, so the call cannot be run again from here.":
+		"この画面では引数のシークレットを伏せているため、ここからは再実行できません。",
 	"The tool is not there any more.": "このツールは現在ありません。",
 	"Run again": "再実行",
 	"Run {tool} again?": "{tool} を再実行しますか？",

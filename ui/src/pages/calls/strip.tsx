@@ -40,7 +40,7 @@ export function Strip({ history }: { history?: S["HistoryState"] }) {
 		<>
 			{history?.problem && (
 				<Line tone="bad">
-					{t("Not everything is kept: {problem}", { problem: history.problem })}
+					{ended(t("Not everything is kept: {problem}", { problem: history.problem }))}
 					<LinkButton href="/settings/doctor" size="small">
 						{t("What to do")}
 					</LinkButton>

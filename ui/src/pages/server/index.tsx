@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
 import { allTools } from "@/api/tools";
-import { ago, both, clock, list, number, quoted, sentences, t, tn, took, whole } from "@/lang";
+import { ago, both, clock, ended, list, number, quoted, sentences, t, tn, took, whole } from "@/lang";
 import { AddServer } from "@/pages/servers/add";
 import { Findings } from "@/pages/servers/findings";
 import { moves, runs, stateOf } from "@/pages/servers/state";
@@ -287,7 +287,7 @@ function Trouble({ server }: { server: S["Server"] }) {
 	if (server.state === "starting")
 		return (
 			<p role="status" className="mb-4 rounded-lg bg-sunken px-4 py-3 text-muted">
-				{server.problem}
+				{ended(server.problem)}
 			</p>
 		);
 	return <Problem className="mb-4" error={server.problem} />;

@@ -1,7 +1,7 @@
 export default {
-	"{name} is started again.": "{name} を起動し直しています。",
+	"{name} is started again.": "{name} を再起動しています。",
 	"There is no server {name}": "サーバー「{name}」はありません",
-	"To the servers": "サーバーの一覧へ",
+	"To the servers": "サーバー一覧へ",
 	"It was removed, or it has another name.": "削除されたか、別の名前になっています。",
 	"Sign in again": "もう一度サインイン",
 	Restart: "再起動",

@@ -20,7 +20,7 @@ export function History() {
 		<Section
 			title={t("The call history")}
 			about={t(
-				"It is kept in the data directory, for its owner alone. Requests and answers are stored encrypted and unmasked, unless the configuration says replay: off; secrets are masked whenever they are shown.",
+				"It is kept in the data directory, for its owner alone. Requests and answers are kept encrypted and as they were, so that workflows can be tried on them; secrets are masked wherever they are shown. With replay: off under record in genkan.yaml, secrets are masked before they are kept.",
 			)}
 			actions={<LinkButton href="/calls">{t("To the calls")}</LinkButton>}
 		>

@@ -43,8 +43,8 @@ export default {
 	"kept for all clients": "すべてのクライアントの分を保存",
 	"not kept": "保存しない",
 	"The call history": "呼び出しの記録",
-	"It is kept in the data directory, for its owner alone. Requests and answers are stored encrypted and unmasked, unless the configuration says replay: off; secrets are masked whenever they are shown.":
-		"データディレクトリに、所有者だけが読める形で保存されます。リクエストと応答は、設定が replay: off の場合を除き、伏せずに暗号化して保存します。シークレットは表示するときに伏せます。",
+	"It is kept in the data directory, for its owner alone. Requests and answers are kept encrypted and as they were, so that workflows can be tried on them; secrets are masked wherever they are shown. With replay: off under record in genkan.yaml, secrets are masked before they are kept.":
+		"データディレクトリに、所有者だけが読める形で保存します。リクエストと応答は、ワークフローを試すために、伏せずに暗号化して保存します。シークレットは、表示するときに必ず伏せます。genkan.yaml の record に replay: off と書くと、保存する前に伏せます。",
 	"the bodies of {n} calls": "呼び出し {n} 件の内容",
 	"Since {time}, not everything is kept: {problem}": "{time} 以降、一部を記録できていません：{problem}",
 	"are kept": "記録する",
@@ -186,7 +186,7 @@ export default {
 	Requests: "リクエスト",
 	"At most": "上限",
 	"no limit": "上限なし",
-	"requests in": "件まで。期間：",
+	"requests in": "件／",
 	"0 is not possible. Leave it empty for no limit.": "0 は指定できません。上限なしにするには空欄にしてください。",
 	"such as 30s, 1m, 1h": "30s は 30 秒、1m は 1 分、1h は 1 時間",
 } as Record<string, string>;

@@ -15,7 +15,7 @@ export default {
 	"This tool is off for clients: nobody can call it, and no workflow runs around it.":
 		"このツールはクライアントに非公開のため、呼び出せません。ワークフローも動きません。",
 	"There is no tool {name}": "{name} というツールはありません",
-	"All tools": "すべてのツール",
+	"All tools": "ツール一覧へ",
 	"It may have another name now, or its server is gone or has not started yet.":
 		"名前が変わったか、サーバーが削除されたか、まだ起動していません。",
 	"Server {name}": "サーバー {name}",

@@ -128,7 +128,7 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 				<Empty
 					icon={<SearchX />}
 					title={t("There is no workflow {name}", { name: id })}
-					actions={<LinkButton href="/workflows">{t("Workflows")}</LinkButton>}
+					actions={<LinkButton href="/workflows">{t("All workflows")}</LinkButton>}
 				/>
 			</Page>
 		);

@@ -170,7 +170,7 @@ function Masked({ sample }: { sample: S["CallDetails"] }) {
 	if (rules.length === 0) return null;
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-sunken px-4 py-2 text-muted text-xs">
-			{t("This record masks what {rules} found. In a real call, the workflow gets the real value.", {
+			{t("This view masks what {rules} found. In a real call, the workflow gets the real value.", {
 				rules: list(rules),
 			})}
 		</p>

@@ -1,11 +1,12 @@
 export default {
+	"All workflows": "ワークフロー一覧へ",
 	"It changed something, which is masked here before and after.":
 		"変更しましたが、変更前も変更後もここでは伏せています。",
 	"What changed from {from} to {to}:": "{from} から {to} への変更：",
 	"This view masks values that match {rules}, also those that the workflow put in. The client would get them unmasked.":
 		"この画面では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。クライアントには、伏せる前の値が渡ります。",
-	"This record masks values that match {rules}, also those that a workflow put in.":
-		"この記録では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。",
+	"This view masks values that match {rules}, also those that a workflow put in.":
+		"この画面では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。",
 	"Yellow marks are what the workflow took out.": "黄色の箇所は、ワークフローが伏せた値です。",
 	"ran {time}": "実行 {time}",
 	"The draft of {name} is not saved: {why}": "{name} の下書きは保存されていません：{why}",
@@ -123,8 +124,8 @@ export default {
 	"from a template": "テンプレート",
 	"not stored yet": "未保存",
 	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
-	"This record masks what {rules} found. In a real call, the workflow gets the real value.":
-		"この記録では、ルール {rules} が見つけた値を伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
+	"This view masks what {rules} found. In a real call, the workflow gets the real value.":
+		"この画面では、ルール {rules} が見つけた値を伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
 	"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, and the output shows what comes of that.":
 		"この呼び出しは {names} がすでに変更しています。入力に表示しているのは、クライアントに渡った内容です。試すときはサーバーの応答を使い、その結果を出力に表示します。",
 	"“{name}”": "「{name}」",
@@ -209,7 +210,8 @@ export default {
 	"{list}.": "結果：{list}。",
 	"{what}.": "対象：{what}。",
 	"{n} problems keep it from being enabled.": "問題が {n} 件あるため、有効にできません。",
-	"It is for {n} of the last {all} calls.": "直近 {all} 件の呼び出しのうち {n} 件が該当します。",
+	"It is for {n} of the last {all} calls that could be tried.":
+		"試せた直近 {all} 件の呼び出しのうち、{n} 件が対象です。",
 	"{n} servers": "サーバー {n} 個",
 	"{n} tools": "ツール {n} 個",
 	"No tool matches.": "対象のツールはありません。",
@@ -220,7 +222,7 @@ export default {
 	Duplicate: "複製",
 	"Here the call comes in. Which calls: see the settings of the workflow.":
 		"ここから呼び出しの処理が始まります。対象の呼び出しは、ワークフローの設定で決まります。",
-	"Time limit in ms": "制限時間（ミリ秒）",
+	"Time limit in ms": "制限時間（ms）",
 	"Sends the call to its server, once.": "呼び出しをサーバーに 1 回だけ送ります。",
 	"that of the server": "サーバーの設定に従う",
 	"Arguments of the call": "呼び出しの引数",
@@ -300,7 +302,7 @@ export default {
 	"The draft is in shadow mode, and version {version} is not. What runs now stays.":
 		"モードが変わります。今の下書きはシャドー、バージョン {version} は「適用する」です。有効なバージョンは変わりません。",
 	"Run version {version} in shadow mode?": "バージョン {version} をシャドーで開始しますか？",
-	"Let version {version} act on calls?": "バージョン {version} に切り替えますか？",
+	"Let version {version} act on calls?": "バージョン {version} を有効にしますか？",
 	"Run it in shadow mode": "シャドーで開始",
 	"The active version acts on calls. Version {version} only watches: calls then go through unchanged.":
 		"現在有効なバージョンは、呼び出しを変更または拒否します。バージョン {version} はシャドーで、結果を記録するだけです。呼び出しは変更も拒否もされずに通るようになります。",
@@ -411,8 +413,8 @@ export default {
 		"このワークフローは、アクセストークン「{name}」の制限を実行するものです。",
 	"Change the limit": "制限を変更",
 	"The time in which a person is asked is not counted.": "承認を待つ時間は含みません。",
-	"{n} more calls could not be tried: they did not reach a server, or are not kept whole.":
-		"ほかに {n} 件は、サーバーに届かなかったか、すべては保存されていないため、試せませんでした。",
+	"{n} other calls could not be tried: they did not reach a server, or are not kept whole.":
+		"このほか {n} 件は、サーバーに届かなかったか、全文が記録されていないため、試せませんでした。",
 	"{n} more of its template are enabled too.": "同じテンプレートのほかの {n} 件も有効にしました。",
 	"{n} more of its template run in shadow too.": "同じテンプレートのほかの {n} 件もシャドーで開始しました。",
 	"What is drawn is active already. There is nothing to enable.":

@@ -255,7 +255,7 @@ function Masks({ masks, text }: { masks: ReadonlySet<string>; text: string }) {
 	if (shown.length === 0) return null;
 	return (
 		<p role="note" className="mx-4 mt-3 rounded-md bg-sunken px-3 py-2 text-muted text-xs">
-			{t("This record masks values that match {rules}, also those that a workflow put in.", {
+			{t("This view masks values that match {rules}, also those that a workflow put in.", {
 				rules: list(shown),
 			})}
 			{found.length > shown.length && (

@@ -57,9 +57,11 @@ export function Delete({
 		>
 			{enabled
 				? t(
-						"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.",
+						"It runs now: calls go through without it from then on. All its versions and tests go with it. An export keeps the newest version and the tests, and no older versions.",
 					)
-				: t("All its versions and tests go with it. Export it first to keep it.")}
+				: t(
+						"All its versions and tests go with it. An export keeps the newest version and the tests, and no older versions.",
+					)}
 			{parts.length > 0 && (
 				<label className="mt-3 flex items-center gap-2">
 					<input type="checkbox" checked={together} onChange={(event) => setTogether(event.target.checked)} />

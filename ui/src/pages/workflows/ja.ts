@@ -6,7 +6,7 @@ export default {
 		"ワークフロー {n} 件はファイルと同じ内容です。変更はありません。",
 	"“{name}” is stopped. Calls go through without it.":
 		"「{name}」を無効にしました。呼び出しはこのワークフローを通りません。",
-	"{name} is not JSON: {why}": "{name} は JSON ではありません：{why}",
+	"{name} is not JSON: {why}": "{name} は JSON ではありません（{why}）",
 	"{name}: {why}": "{name}：{why}",
 	"New workflow": "新しいワークフロー",
 	"Only an administrator sees the workflows.": "ワークフローを表示できるのは管理者だけです。",
@@ -58,10 +58,10 @@ export default {
 		"{n} 個のワークフローを削除しました：「{name}」と、同じテンプレートから作成したもの。",
 	"also delete what the same template made for {types}":
 		"同じテンプレートから作成したワークフロー（{types}）も削除する",
-	"It runs now: calls go through without it from then on. All its versions and tests go with it. Export it first to keep it.":
-		"現在有効なワークフローです。削除すると、呼び出しはこのワークフローを通らなくなります。すべてのバージョンとテストも削除されます。残したい場合は、先に書き出してください。",
-	"All its versions and tests go with it. Export it first to keep it.":
-		"すべてのバージョンとテストも削除されます。残したい場合は、先に書き出してください。",
+	"It runs now: calls go through without it from then on. All its versions and tests go with it. An export keeps the newest version and the tests, and no older versions.":
+		"現在有効なワークフローです。削除すると、呼び出しはこのワークフローを通らなくなります。すべてのバージョンとテストも削除されます。先に書き出しておけば、最新のバージョンとテストは残せます（以前のバージョンは書き出されません）。",
+	"All its versions and tests go with it. An export keeps the newest version and the tests, and no older versions.":
+		"すべてのバージョンとテストも削除されます。先に書き出しておけば、最新のバージョンとテストは残せます（以前のバージョンは書き出されません）。",
 	"{n} problems": "問題 {n} 件",
 	Draft: "下書き",
 	Stopped: "無効",

@@ -293,9 +293,14 @@ function useParts(): S["Workflow"][] {
 export function Past({ found, passes }: { found: S["BacktestResult"]; passes: boolean }) {
 	const tried = found.calls + found.unmatched;
 	if (tried === 0) return <span className="text-muted">{t("There are no calls to try it on yet.")}</span>;
-	const whom = tn(found.calls, "It is for {n} of the last {all} calls.", "It is for {n} of the last {all} calls.", {
-		all: number(tried),
-	});
+	const whom = tn(
+		found.calls,
+		"It is for {n} of the last {all} calls that could be tried.",
+		"It is for {n} of the last {all} calls that could be tried.",
+		{
+			all: number(tried),
+		},
+	);
 	if (found.calls === 0)
 		return (
 			<span className="text-warn">
@@ -344,8 +349,8 @@ export function Past({ found, passes }: { found: S["BacktestResult"]; passes: bo
 					{between()}
 					{tn(
 						found.skipped - found.tooLarge,
-						"{n} more call could not be tried: it did not reach a server, or is not kept whole.",
-						"{n} more calls could not be tried: they did not reach a server, or are not kept whole.",
+						"{n} other call could not be tried: it did not reach a server, or is not kept whole.",
+						"{n} other calls could not be tried: they did not reach a server, or are not kept whole.",
 					)}
 				</>
 			)}
