@@ -128,7 +128,7 @@ test.describe("one call", () => {
 		await genkan.call("everything__get-structured-content", { location: "Chicago" });
 		await genkan.call("fault__echo", { text: "postgres://app:hunter2secretpw@db/app" });
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
-		await expect(page.getByText("by the rule url-password. The client got the real value.")).toBeVisible();
+		await expect(page.getByText("masks values that match the rule url-password. The client got the real value.")).toBeVisible();
 		await expect(page.locator("mark", { hasText: "[redacted:url-password]" }).first()).toBeVisible();
 		await expect(page.locator("main")).not.toContainText("hunter2secretpw");
 		await expect(page.getByRole("button", { name: "Run again" })).toBeDisabled();
@@ -190,7 +190,7 @@ test.describe("one call", () => {
 		await genkan.call("fault__echo", { text: "555-0100 postgres://app:hunter2secretpw@db/app" });
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
 		const main = page.locator("main");
-		await expect(main).toContainText("by the rule url-password. The client sent the real value.");
+		await expect(main).toContainText("masks values that match the rule url-password. The client sent the real value.");
 		// Whether the workflow had replaced it before is not known.
 		await expect(main).toContainText("masks values that match the rule url-password, also those that a workflow");
 		await expect(main).not.toContainText("The client got the real value.");

@@ -500,7 +500,7 @@ test("late answers do not reach the workflow that was opened meanwhile", async (
 		await expect(page.getByRole("heading", { level: 1, name: "late-two" })).toBeVisible();
 		answer();
 		await (await answered).finished();
-		await page.unroute(address);
+		await page.unrouteAll({ behavior: "wait" }); // others may be held back, too
 	};
 	await go(page, genkan, "workflows/late-one?panel=enable");
 	await late("**/v1/workflows/late-one/enable", () =>

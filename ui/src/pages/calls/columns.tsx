@@ -171,7 +171,7 @@ export function columnsOf(
 		{
 			id: "arguments",
 			title: t("Arguments or error"),
-			width: "minmax(0,1.3fr)",
+			width: "minmax(0,1fr)",
 			wide: true,
 			cell: ({ call }) =>
 				!call.outcome && waiting.has(call.id) ? (
