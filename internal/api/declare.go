@@ -241,7 +241,7 @@ func (a *API) readServers(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	}
 	home, _ := os.UserHomeDir() // without one, ~ stays as it is
 	read, err := clients.ReadText(in.Text, home)
-	out := client.PastedServers{Servers: []client.PastedServer{}, Notes: []string{}}
+	out := client.PastedServers{Servers: []client.PastedServer{}, Notes: []client.PastedNote{}}
 	taken := map[string]bool{}
 	for _, s := range a.servers(id, "", false) {
 		taken[s.Name] = true
@@ -256,7 +256,7 @@ func (a *API) readServers(w http.ResponseWriter, r *http.Request, id gateway.Ide
 		out.Servers = append(out.Servers, one)
 	}
 	for _, n := range read.Notes {
-		out.Notes = append(out.Notes, a.language().Text(n.Text))
+		out.Notes = append(out.Notes, client.PastedNote{Server: n.Server, Text: a.language().Text(n.Text)})
 	}
 	a.respond(w, out, err)
 }

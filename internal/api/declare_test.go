@@ -240,6 +240,7 @@ func TestServersRefuse(t *testing.T) {
 		{name: "a test of an unknown key", method: "POST", path: "/v1/servers/test", body: `{"comand":"x"}`, status: 400, has: []string{`"field":"comand"`}},
 		{name: "a text of a client", method: "POST", path: "/v1/servers/read", body: `{"text":"\"n\": {\"command\": \"x\"}"}`, status: 200, has: []string{`{"name":"n","definition":{"command":"x"}}`}},
 		{name: "names of a text that are no names", method: "POST", path: "/v1/servers/read", body: `{"text":"{\"ファイル\": {\"command\": \"fault\"}, \"画像\": {\"command\": \"fault\", \"args\": [\"b\"]}}"}`, status: 200, has: []string{`"name":"fault-2"`, `"name":"fault-3"`}},
+		{name: "a text with an entry that is left out", method: "POST", path: "/v1/servers/read", body: `{"text":"{\"mcpServers\": {\"x\": {\"comand\": \"npx\"}, \"y\": {\"command\": \"y\"}}}"}`, status: 200, has: []string{`"notes":[{"server":"x","text":"this entry has neither`}},
 		{name: "a text without servers", method: "POST", path: "/v1/servers/read", body: `{"text":"{}"}`, status: 400, has: []string{"mcpServers"}},
 		{name: "a text that is no JSON", method: "POST", path: "/v1/servers/read", body: `{"text":"hello"}`, status: 400, has: []string{"not JSON: line 1, column 1"}},
 		{name: "a sign-in to a process", method: "POST", path: "/v1/servers/fault/sign-in", status: 400, has: []string{"process on this machine"}},

@@ -128,7 +128,9 @@ test.describe("one call", () => {
 		await genkan.call("everything__get-structured-content", { location: "Chicago" });
 		await genkan.call("fault__echo", { text: "postgres://app:hunter2secretpw@db/app" });
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
-		await expect(page.getByText("masks values that match the rule url-password. The client got the real value.")).toBeVisible();
+		await expect(
+			page.getByText("masks values that match the rule url-password. The client got the real value."),
+		).toBeVisible();
 		await expect(page.locator("mark", { hasText: "[redacted:url-password]" }).first()).toBeVisible();
 		await expect(page.locator("main")).not.toContainText("hunter2secretpw");
 		await expect(page.getByRole("button", { name: "Run again" })).toBeDisabled();

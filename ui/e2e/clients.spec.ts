@@ -146,8 +146,8 @@ test.describe("a server", () => {
 		await expect(page.getByText("told__hello")).toBeVisible();
 		await more("Switch off");
 		await expect(off).toBeVisible();
-		await page.getByRole("status").filter({ hasText: "told is off." }).getByRole("button", { name: "Undo" }).click();
-		await expect(page.getByText("told is on.")).toBeVisible();
+		await page.getByRole("status").filter({ hasText: "“told” is off." }).getByRole("button", { name: "Undo" }).click();
+		await expect(page.getByText("“told” is on.")).toBeVisible();
 		await expect(off).toHaveCount(0);
 		cursor(genkan, servers({ told: { command: "genkan", args: ["stdio", "--only", "told", "--data", genkan.data] } }));
 		await page.reload();
@@ -171,7 +171,7 @@ test.describe("a server", () => {
 		await page.getByRole("tab", { name: "Paste JSON" }).click();
 		await page.getByLabel("JSON as any client writes it").fill(servers({ told: { command: "true" } }));
 		const row = page.getByRole("listitem").filter({ has: page.getByLabel("Name of told") });
-		await expect(row).toContainText("There is a server told already.");
+		await expect(row).toContainText("There is a server “told” already.");
 		await row.getByRole("textbox").fill("other");
 		await expect(row).not.toContainText("already");
 	});

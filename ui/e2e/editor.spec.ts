@@ -232,7 +232,10 @@ test("a step that refuses goes before the call, and says which field is missing"
 	await expect.poll(() => edges(genkan, "barred")).toEqual(["call end", "hook call", "start hook"]);
 	const settings = page.getByRole("region", { name: "Settings" });
 	await expect(settings).toContainText("arguments is required");
-	await settings.getByRole("button", { name: "Add an item" }).first().click();
+	await settings
+		.getByRole("button", { name: /^Add to / })
+		.first()
+		.click();
 	await settings.getByRole("textbox", { name: "Item 1" }).fill("text");
 	await settings.getByRole("textbox", { name: /Denied pattern/ }).fill("^drop");
 	await expect(page.getByRole("button", { name: /problem/ })).toHaveCount(0);

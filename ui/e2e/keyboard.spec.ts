@@ -150,7 +150,7 @@ test("clients, charts and settings: a token, another time, a secret, the theme",
 	await page.keyboard.press("Tab");
 	await page.keyboard.type("x");
 	await page.keyboard.press("Enter");
-	await expect(page.getByText("BY_KEYS is kept.")).toBeVisible();
+	await expect(page.getByText("“BY_KEYS” is kept.")).toBeVisible();
 	await tabTo(page, page.getByRole("button", { name: "Theme" }), true);
 	await page.keyboard.press("Enter");
 	await expect(page.getByRole("menuitem").first()).toBeFocused();

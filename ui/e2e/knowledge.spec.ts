@@ -64,6 +64,8 @@ test("an empty knowledge base says what it is for, and begins", async ({ signedI
 	await accessible(page);
 	await form.getByLabel("Type").fill("notes");
 	await form.getByLabel("Title").fill("Where the keys are");
+	for (const needed of await form.getByText("needed", { exact: true }).all())
+		await expect(needed).toHaveClass("text-faint");
 	await form.getByLabel("Content").fill("Under the *mat*.");
 	await form.getByLabel("Tags").fill("house");
 	await shots(page, "new");
@@ -72,6 +74,19 @@ test("an empty knowledge base says what it is for, and begins", async ({ signedI
 	await expect(page.locator(".prose em")).toHaveText("mat");
 	expect(await genkan.rest("GET", "/v1/items/notes-1")).toMatchObject({ title: "Where the keys are", tags: ["house"] });
 	await expect(row(page, "Where the keys are")).toBeVisible();
+	// The item has the place of its form in the history.
+	await page.goBack();
+	await expect(page).toHaveURL(/knowledge$/);
+	await expect(row(page, "Where the keys are")).toBeVisible();
+	await page.goForward();
+	await expect(page).toHaveURL(/knowledge\/notes-1$/);
+	await page.goBack();
+	await page.getByRole("button", { name: "New item" }).click();
+	await form.getByRole("button", { name: "Cancel" }).click();
+	await expect(page).toHaveURL(/knowledge$/);
+	await page.goBack();
+	await expect(page).toHaveURL(/knowledge$/);
+	await expect(form).toHaveCount(0);
 });
 
 test("a search finds while it is typed, and is in the address with the filters", async ({ signedIn: page, genkan }) => {

@@ -10,7 +10,7 @@ test("servers are listed with their state, and one opens by keyboard", async ({ 
 	await go(page, genkan, "servers");
 	await expect(page.getByRole("row", { name: /everything/ })).toContainText("Up");
 	// The knowledge base has a row, but is no server that could be down.
-	await expect(page.getByRole("main").getByText("3 servers, 3 up · knowledge base")).toBeVisible();
+	await expect(page.getByRole("main").getByText("3 of 3 up, and the built-in knowledge base")).toBeVisible();
 	await expect(page.getByRole("row")).toHaveCount(1 + 4);
 	await page.keyboard.press("j");
 	await page.keyboard.press("j");
@@ -48,9 +48,19 @@ test("a server is added by a form, tried first, and removed", async ({ signedIn:
 	await told.getByRole("button", { name: "Dismiss" }).last().click();
 	await expect(told).toHaveCount(0);
 	await page.unroute(deleting);
+	// From then on, nothing is asked about it.
+	const asked: string[] = [];
+	page.on("request", (request) => request.method() === "GET" && asked.push(request.url()));
+	await page.route(deleting, async (route) => {
+		if (route.request().method() !== "DELETE") return route.fallback();
+		const response = await route.fetch();
+		await page.waitForTimeout(500); // an event tells it first
+		await route.fulfill({ response });
+	});
 	await removing.getByRole("button", { name: "Remove" }).click();
 	await expect(page).toHaveURL(/\/servers$/);
-	await expect(page.getByText("mine is removed.")).toBeVisible();
+	expect(asked.filter((url) => /\/v1\/servers\/mine/.test(url))).toEqual([]);
+	await expect(page.getByText("“mine” is removed.")).toBeVisible();
 });
 
 test("what was written about a server is discarded only by who says so", async ({ signedIn: page, genkan }) => {
@@ -136,6 +146,10 @@ test("a server of genkan.yaml is switched off, changed and removed like any othe
 	};
 	await go(page, genkan, "servers/mine?part=definition");
 	await expect(page.getByText("genkan.yaml:4")).toBeVisible();
+	await page.getByRole("main").getByRole("button", { name: "Copy" }).last().click();
+	expect(JSON.parse(await page.evaluate(() => navigator.clipboard.readText()))).toMatchObject({ command: "false" });
+	await page.getByRole("main").getByRole("button", { name: "Change" }).last().click();
+	await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 	await more("Switch off");
 	await expect(page.getByRole("main").getByText("Off", { exact: true })).toBeVisible();
 	expect(readFileSync(file, "utf8")).toBe(`${text}    disabled: true\n`);
@@ -145,7 +159,7 @@ test("a server of genkan.yaml is switched off, changed and removed like any othe
 	const line = page.getByLabel("Command line");
 	await line.fill("true --dir='/my docs' -c 'echo \"a\"\necho b'");
 	await page.getByRole("button", { name: "Save" }).click();
-	await expect(page.getByText("mine is changed.")).toBeVisible();
+	await expect(page.getByText("“mine” is changed.")).toBeVisible();
 	const written = readFileSync(file, "utf8");
 	expect(written).toContain(`--dir=/my docs`);
 	await more("Change");
@@ -174,7 +188,7 @@ test("a server of genkan.yaml is switched off, changed and removed like any othe
 	);
 	await more("Remove");
 	await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-	await expect(page.getByText("mine is removed.")).toBeVisible();
+	await expect(page.getByText("“mine” is removed.")).toBeVisible();
 	expect(readFileSync(file, "utf8")).toBe("# my servers\nmcpServers: {}\n  # by hand\n");
 	writeFileSync(file, before); // others use this Genkan, too
 	await genkan.rest("POST", "/v1/reload");
@@ -183,10 +197,14 @@ test("a server of genkan.yaml is switched off, changed and removed like any othe
 
 test("pasted JSON of any client becomes servers", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "servers?add=form");
+	const text = page.getByLabel("JSON as any client writes it");
 	await page.getByRole("tab", { name: "Paste JSON" }).click();
+	await expect(text).toBeFocused();
+	await page.getByRole("tab", { name: "Form" }).click();
+	await page.getByRole("tab", { name: "Form" }).press("ArrowRight");
+	await expect(page.getByRole("tab", { name: "Paste JSON" })).toBeFocused();
 	await expect(page).toHaveURL(/add=form&as=json$/);
 	await page.reload();
-	const text = page.getByLabel("JSON as any client writes it");
 	await text.fill("claude mcp add -e A=b read -- npx -y some-server");
 	await expect(page.getByLabel("Name of read")).toHaveValue("read");
 	await text.fill('"pasted": {"command": "true", "env": {"A": "b"}},');
@@ -211,6 +229,10 @@ test("of several pasted servers, it is said which were added, and the rest stays
 		}),
 	);
 	await expect(page.getByRole("alert")).not.toBeVisible();
+	// What is left out is said above what is added, with its name.
+	const left = page.getByText("“half”: This entry has neither a command nor a url, so it was left out");
+	const one = page.getByLabel("Name of one");
+	expect((await left.boundingBox())!.y).toBeLessThan((await one.boundingBox())!.y);
 	await page.getByRole("button", { name: "Add 3 servers" }).click();
 	await expect(page.getByRole("alert")).toContainText("Added: one, two. Not added: fault.");
 	await expect(page.getByRole("dialog")).toContainText("There is a server fault already");
@@ -233,8 +255,10 @@ test("pasted servers are named and tried before they are added", async ({ signed
 	};
 	await page.getByLabel("JSON as any client writes it").fill(JSON.stringify({ mcpServers }));
 	const row = (name: string) => page.getByRole("listitem").filter({ has: page.getByLabel(`Name of ${name}`) });
-	await expect(row("議事録")).toContainText("議事録 cannot be the name of a server, so it is added as faultserver.");
-	await expect(row("Fault!")).toContainText("so it is added as fault-2.");
+	await expect(row("議事録")).toContainText(
+		"“議事録” cannot be the name of a server, so it is added as “faultserver”.",
+	);
+	await expect(row("Fault!")).toContainText("so it is added as “fault-2”.");
 	await page.getByLabel("Name of 議事録").fill("minutes");
 	await expect(row("議事録")).not.toContainText("cannot be the name");
 	await page.getByRole("button", { name: "Test it" }).click();
@@ -276,6 +300,7 @@ test("an old complaint goes when a field is corrected, and is not on the other t
 	}
 	await name.fill("another");
 	await page.getByRole("button", { name: "Add a variable" }).click();
+	await expect(page.getByPlaceholder("API_KEY")).toBeFocused();
 	await page.getByLabel("Value", { exact: true }).fill("x");
 	await expect(page.getByText("This value needs a name.")).toBeVisible();
 	await expect(page.getByRole("button", { name: "Add", exact: true })).toBeDisabled();
@@ -370,7 +395,7 @@ test("Restart starts the server's process again", async ({ signedIn: page, genka
 	expect(await pid()).toBe(before);
 	await go(page, genkan, "servers/fault");
 	await page.getByRole("button", { name: "Restart" }).click();
-	await expect(page.getByText("fault is started again.")).toBeVisible();
+	await expect(page.getByText("“fault” is started again.")).toBeVisible();
 	await genkan.ready();
 	expect(await pid()).not.toBe(before);
 });
@@ -387,13 +412,13 @@ test("a server that is added later reaches a client that is connected", async ({
 	await genkan.ready();
 	// The page of the server says who lacks it.
 	await go(page, genkan, "servers/later");
-	await expect(page.getByText("These clients are connected, but have no entry for later")).toBeVisible();
-	await page.getByRole("button", { name: "Add later" }).click();
+	await expect(page.getByText("These clients are connected, but have no entry for “later”")).toBeVisible();
+	await page.getByRole("button", { name: "Add “later”" }).click();
 	await expect(page.getByRole("dialog")).toContainText("--only later");
 	await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 	// On the page of the clients, one chooses.
 	await go(page, genkan, "clients");
-	await page.getByRole("button", { name: /^Add \d+ servers$/ }).click();
+	await page.getByRole("button", { name: /^Add \d+ servers…$/ }).click();
 	const dialog = page.getByRole("dialog", { name: "Add servers to Cursor" });
 	await expect(dialog.getByRole("button", { name: "later", exact: true })).toBeVisible();
 	for (const name of await dialog.getByRole("group", { name: "Servers" }).getByRole("button").allTextContents())
@@ -473,10 +498,10 @@ test.describe("a server that a client's entry names", () => {
 		await dialog.getByRole("button", { name: "Remove" }).click();
 		await expect(page).toHaveURL(/\/servers$/);
 		const finding = page.getByRole("region", { name: "What the doctor finds" });
-		await expect(finding).toContainText("the entry told of Cursor leads to the server told");
+		await expect(finding).toContainText("The entry told of Cursor leads to the server told");
 		await expect(finding).toContainText("add the server, or delete this entry from the file");
 		await go(page, genkan, "clients");
-		await expect(cursor).toContainText("Its entries for told do not work");
+		await expect(cursor).toContainText("Its entries for “told” do not work");
 		await accessible(page);
 	});
 
@@ -509,10 +534,10 @@ test.describe("a server that a client's entry names", () => {
 		await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 		await page.getByRole("button", { name: "Switch on" }).click();
 		await expect(page.getByText("told__hello", { exact: true })).toBeVisible();
-		// Switched-off tools are in the list, and in no count.
+		// Switched-off tools are in the list, and the tab says so.
 		await page.getByRole("switch", { name: "Switch told__hello off" }).click();
 		await expect(page.getByText("0 on, 1 off.")).toBeVisible();
-		await expect(page.getByRole("tab", { name: /^Tools/ })).toHaveText("Tools0");
+		await expect(page.getByRole("tab", { name: /^Tools/ })).toHaveText("Tools0 of 1");
 	});
 });
 
@@ -565,9 +590,9 @@ test.describe("servers that need something", () => {
 		await genkan.rest("PUT", "/v1/workflows/switch", { on: false });
 		await go(page, genkan, "settings/doctor");
 		const found = page.getByRole("region", { name: "What the doctor finds" });
-		await expect(found).toContainText("all workflows are turned off");
+		await expect(found).toContainText("All workflows are turned off");
 		await found.getByRole("button", { name: "Mend it" }).click();
-		await expect(found).not.toContainText("all workflows are turned off");
+		await expect(found).not.toContainText("All workflows are turned off");
 		expect(await genkan.rest("GET", "/v1/workflows/switch")).toMatchObject({ on: true });
 		await found.getByRole("link", { name: "Describe it" }).click();
 		await expect(page).toHaveURL(/tools\/told__hello\?part=about$/);

@@ -74,13 +74,14 @@ test("the history, limits and language are set in genkan.yaml, which keeps the r
 	}
 
 	// What is wrong stands at its field, and an old success does not stand beside it.
-	for (const wrong of ["", "0", "many"]) {
+	for (const wrong of ["", "-1", "0", "many"]) {
 		await page.getByLabel("For how long").fill(wrong);
 		await save.click();
 		await expect(page.getByLabel("For how long")).toHaveAccessibleDescription(
 			"This value must be a whole number from 1 to 3650",
 		);
 		await expect(page.getByLabel("For how long")).toBeFocused();
+		await expect(page.getByText("Calls that are older will be deleted.")).toHaveCount(0);
 		await expect(page.getByRole("alert")).toHaveCount(0);
 		await expect(saved).toHaveCount(0);
 	}
@@ -104,7 +105,9 @@ test("the history, limits and language are set in genkan.yaml, which keeps the r
 	await page.getByLabel("Requests", { exact: true }).fill("600");
 	await page.getByLabel("Period").fill("soon");
 	await save.click();
-	await expect(page.getByText('This value must be a duration such as "30s" or "10m"', { exact: true })).toBeVisible();
+	await expect(
+		page.getByText('Period: This value must be a duration such as "30s" or "10m"', { exact: true }),
+	).toBeVisible();
 	await page.getByLabel("Period").fill("１m");
 	await page.keyboard.press("Enter");
 	await expect.poll(() => fileOf(genkan)).toMatch(/rateLimit["\s:{]+max["\s:]+600/);
@@ -222,7 +225,7 @@ test.describe("secrets", () => {
 		await expect(page.getByLabel("Name", { exact: true })).toHaveValue("FAULT_KEY");
 		await page.getByLabel("Value").fill("hunter2");
 		await page.keyboard.press("Enter");
-		await expect(page.getByText("FAULT_KEY is kept.")).toBeVisible();
+		await expect(page.getByText("“FAULT_KEY” is kept.")).toBeVisible();
 		await expect(page.getByRole("link", { name: "fault", exact: true })).toBeVisible();
 		await expect
 			.poll(async () => JSON.stringify(await genkan.rest("GET", "/v1/servers/fault")))
@@ -286,6 +289,9 @@ test("the knowledge base is checked and rebuilt", async ({ genkan, signedIn: pag
 
 test("a backup is downloaded", async ({ genkan, signedIn: page }) => {
 	await go(page, genkan, "settings/backup");
+	// Commands run as they are copied, also where genkan is not in the PATH.
+	const restore = page.getByRole("main").locator("pre").last();
+	await expect(restore).toContainText(`${genkan.genkan} --data ${genkan.data} serve`);
 	const download = page.waitForEvent("download");
 	await page.getByRole("button", { name: "Download a copy" }).click();
 	const file = await download;
@@ -337,7 +343,7 @@ test("a token is limited to servers, shown with its limit, changed and revoked",
 	await tokens.getByRole("button", { name: "Make a token" }).click();
 	const token = (await tokens.locator("code").textContent())!;
 	expect(token).toMatch(/^gk_/);
-	await expect(tokens.getByText("may use only files")).toBeVisible();
+	await expect(tokens.getByText("may use only “files”")).toBeVisible();
 	await expect(page.getByRole("region", { name: "By hand" })).toContainText(`Bearer ${token}`);
 	await expect(page.getByText(/works on this machine alone/)).toBeVisible();
 	await accessible(page);
@@ -345,11 +351,11 @@ test("a token is limited to servers, shown with its limit, changed and revoked",
 	expect(await asToken(token, "everything__echo")).toBe(404);
 
 	await tokens.getByRole("button", { name: "What it may use" }).click();
-	const dialog = page.getByRole("dialog", { name: "What ci may use" });
+	const dialog = page.getByRole("dialog", { name: "What “ci” may use" });
 	await dialog.getByRole("button", { name: "everything", exact: true }).click();
 	await accessible(page);
 	await dialog.getByRole("button", { name: "Save" }).click();
-	await expect(tokens.getByText("may use only files, everything")).toBeVisible();
+	await expect(tokens.getByText("may use only “files”, “everything”")).toBeVisible();
 	expect(await asToken(token, "everything__echo")).toBe(200);
 
 	await tokens.getByRole("button", { name: "Revoke" }).click();

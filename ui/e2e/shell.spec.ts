@@ -56,10 +56,12 @@ test("? shows the keys, and is a question mark where people write", async ({ sig
 	await page.keyboard.press("?");
 	const keys = page.getByRole("dialog", { name: "Keys" });
 	for (const [key, what] of [
-		["Ctrl K · ⌘K", "Go to a page, server, workflow or tool"],
+		["Ctrl K · ⌘K", "Go to a page, setting, server, workflow, item or tool"],
 		["/", "Search on this page"],
 		["g s", "Servers"],
 		["?", "These keys"],
+		["Ctrl Enter · ⌘Enter", "Run the tool; in a workflow, replay the input"],
+		["F2", "Drawing: rename the step"],
 	] as const)
 		await expect(keys.locator("dl > div").filter({ hasText: what })).toHaveText(`${key}${what}`);
 	await page.keyboard.press("Escape");
@@ -68,6 +70,30 @@ test("? shows the keys, and is a question mark where people write", async ({ sig
 	await page.keyboard.press("?");
 	await expect(search).toHaveValue("?");
 	await expect(page.getByRole("dialog")).toHaveCount(0);
+});
+
+test("the palette chooses a theme at once, and leads to the field of a setting", async ({ signedIn: page, genkan }) => {
+	await go(page, genkan, "tools");
+	await expect(page.getByRole("navigation")).toBeVisible();
+	const choose = async (text: string, title: string) => {
+		await page.keyboard.press("Control+k");
+		await page.getByRole("dialog").getByRole("combobox").fill(text);
+		await expect(page.getByRole("dialog").getByRole("option", { selected: true })).toContainText(title);
+		await page.keyboard.press("Enter");
+	};
+	const root = page.locator("html");
+	await choose("dark", "Dark");
+	await expect(root).toHaveAttribute("data-theme", "dark");
+	await choose("ライト", "Light");
+	await expect(root).toHaveAttribute("data-theme", "light");
+	await choose("system", "Same as the system");
+	await expect(root).not.toHaveAttribute("data-theme");
+	await expect(page).toHaveURL(/\/tools$/);
+	for (const name of ["Theme", "Language"]) {
+		await choose(name, name);
+		await expect(page).toHaveURL(/\/settings$/);
+		await expect(page.getByRole("combobox", { name, exact: true })).toBeFocused();
+	}
 });
 
 test("pages are fetched before they are opened", async ({ signedIn: page, genkan }) => {
@@ -127,7 +153,7 @@ test.describe("an address that leads nowhere", () => {
 	test.use({ provoked: /^404 GET / });
 	test("says so, with a link to where there is something", async ({ signedIn: page, genkan }) => {
 		await go(page, genkan, "servers/nobody");
-		await expect(page.getByRole("heading", { name: "There is no server nobody" })).toBeVisible();
+		await expect(page.getByRole("heading", { name: "There is no server “nobody”" })).toBeVisible();
 		await page.getByRole("link", { name: "To the servers" }).click();
 		await expect(page).toHaveURL(/\/servers$/);
 		await go(page, genkan, "nowhere");
@@ -159,7 +185,7 @@ test("somebody who is no administrator is offered what they may do", async ({ pa
 	await expect(pages).toContainText(["Calls", "Tools", "Servers", "Charts", "Settings"]);
 	await expect(pages).toHaveCount(5);
 	await page.goto(`${genkan.ui}servers`);
-	await expect(page.getByText("1 server, 1 up")).toBeVisible();
+	await expect(page.getByText("1 of 1 up")).toBeVisible();
 	await page.goto(`${genkan.ui}knowledge`);
 	await expect(page.getByText("This token may not use the knowledge base.")).toBeVisible();
 });

@@ -51,7 +51,7 @@ test("two tabs share one stream of events, see each other's changes, and outlive
 	await first.getByLabel("Name", { exact: true }).fill("SHARED");
 	await first.getByLabel("Value").fill("x");
 	await first.keyboard.press("Enter");
-	await expect(first.getByText("SHARED is kept.")).toBeVisible();
+	await expect(first.getByText("“SHARED” is kept.")).toBeVisible();
 	await expect(second.getByText("SHARED")).toBeVisible();
 	await go(first, genkan, "settings");
 	await first.getByLabel("Theme", { exact: true }).and(first.locator("select")).selectOption("dark");

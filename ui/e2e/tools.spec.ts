@@ -46,6 +46,15 @@ test("a tool is tried with a form that its schema makes", async ({ signedIn: pag
 	await expect(page.getByText("This is needed.")).toBeVisible();
 	await expect(page.getByText("instancePath")).toHaveCount(0);
 	await accessible(page);
+	// It goes when the value is another one, and comes back with it.
+	await page.getByLabel(/^a/).fill("2");
+	await expect(page.getByText("This must be a number.")).toHaveCount(0);
+	await expect(page.getByText("This is needed.")).toBeVisible();
+	await page.getByLabel(/^b/).fill("3");
+	await expect(page.getByText("marked fields")).toHaveCount(0);
+	await page.getByLabel(/^a/).fill("two");
+	await page.getByLabel(/^b/).fill("");
+	await expect(page.getByText("This must be a number.")).toBeVisible();
 	// What does not fit is no call, unless a person wants it so.
 	const calls = async () =>
 		(await genkan.rest<{ calls: { outcome: string }[] }>("GET", "/v1/calls?tool=get-sum")).calls;
@@ -96,7 +105,7 @@ test("what is said about a tool is found at once", async ({ signedIn: page, genk
 	await page.getByLabel(/Tags/).fill("bird、海賊，sea");
 	// Another tab keeps it, and another page asks.
 	await page.getByRole("tab", { name: "Schema" }).click();
-	await page.getByRole("link", { name: "To the calls" }).click();
+	await page.getByRole("link", { name: "Its calls" }).click();
 	await page.getByRole("dialog", { name: "Leave without saving?" }).getByRole("button", { name: "Cancel" }).click();
 	await page.getByRole("tab", { name: "Description and tags" }).click();
 	await page.getByRole("button", { name: "Save" }).click();
@@ -309,10 +318,10 @@ test.describe("a tool with a deep schema and rich answers", () => {
 		await group("address").getByLabel("floor").fill("3");
 		await page.getByLabel(/^size/).selectOption("large");
 		await group("extras").getByRole("button", { name: "sugar" }).click();
-		await group("lines").getByRole("button", { name: "Add an item" }).click();
+		await group("lines").getByRole("button", { name: "Add to lines" }).click();
 		await group("lines").getByLabel("tea").fill("green");
 		await group("lines").getByLabel("cups").fill("2");
-		await group("notes").getByRole("button", { name: "Add an item" }).click();
+		await group("notes").getByRole("button", { name: "Add to notes" }).click();
 		await group("notes").getByRole("textbox", { name: "Item 1" }).fill("no spoon");
 		await group("pay").getByLabel("Which form").selectOption("Card");
 		await group("pay")

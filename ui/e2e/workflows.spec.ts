@@ -59,7 +59,7 @@ test("what is wrong with a template stands at its field, which is focused", asyn
 	await expect(page.getByText("Say which calls it is for")).toBeInViewport();
 	await expect(page.getByRole("alert").filter({ hasText: "marked fields" })).toBeInViewport();
 	const tools = page.getByRole("group", { name: "Tools" });
-	await expect(tools.getByRole("button", { name: "Add an item" })).toBeFocused();
+	await expect(tools.getByRole("button", { name: "Add to Tools" })).toBeFocused();
 	await page.keyboard.press("Enter");
 	const tool = tools.getByLabel("Item 1", { exact: true });
 	await expect(tool).toBeFocused();
@@ -93,7 +93,7 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 	await go(page, genkan, "workflows?template=redact");
 	await expect(page.getByRole("button", { name: "Postal addresses" })).toBeVisible();
 	const also = page.getByRole("group", { name: "Also redact" });
-	await also.getByRole("button", { name: "Add an item" }).click();
+	await also.getByRole("button", { name: "Add to Also redact" }).click();
 	await page.getByRole("button", { name: "Make 3 drafts" }).click();
 	await expect(also).toContainText("This is needed.");
 	await expect(also.getByLabel("Item 1", { exact: true })).toBeFocused();
@@ -103,7 +103,7 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 	await also.getByLabel("Item 1", { exact: true }).fill("[a-z]{40}");
 	await page.getByText("Which calls").click();
 	const tools = page.getByRole("group", { name: "Tools" });
-	await tools.getByRole("button", { name: "Add an item" }).click();
+	await tools.getByRole("button", { name: "Add to Tools" }).click();
 	await expect(tools.locator("option[value=fault__echo]")).toHaveCount(1);
 	await page.keyboard.type("fault__ecko");
 	const servers = page.getByRole("group", { name: "Servers" });

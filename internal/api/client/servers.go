@@ -51,7 +51,13 @@ type PastedText struct {
 // PastedServers are the servers in a text.
 type PastedServers struct {
 	Servers []PastedServer `json:"servers"`
-	Notes   []string       `json:"notes" doc:"What was not understood or not taken over."`
+	Notes   []PastedNote   `json:"notes" doc:"What was not understood or not taken over."`
+}
+
+// PastedNote is what was not understood of a text, or not taken over.
+type PastedNote struct {
+	Server string `json:"server,omitempty" doc:"The name of the entry in the text."`
+	Text   string `json:"text"`
 }
 
 // PastedServer is a server in a text.

@@ -112,8 +112,8 @@ export function took(millis: number, fine = false): string {
 	return `${Math.floor(seconds / 60)} ${minute}${rest > 0 ? ` ${rest} ${second}` : ""}`;
 }
 
-/** quoted is a name in a sentence: Japanese has no spaces that tell where it ends. */
-export const quoted = (name: string): string => (lang === "ja" ? `「${name}」` : name);
+/** quoted is a name in a sentence, which may be a word of the sentence otherwise. */
+export const quoted = (name: string): string => (lang === "ja" ? `「${name}」` : `“${name}”`);
 
 /** list writes names one after the other: a, b, c. */
 export const list = (names: Iterable<string | number>): string => [...names].join(lang === "ja" ? "、" : ", ");

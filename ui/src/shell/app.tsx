@@ -361,25 +361,22 @@ class Mistake extends Component<{ children: ReactNode }, { error?: unknown }> {
 
 function KeysHelp({ onClose }: { onClose: () => void }) {
 	const keys: [string, string][] = [
-		["Ctrl K · ⌘K", t("Go to a page, server, workflow or tool")],
+		["Ctrl K · ⌘K", t("Go to a page, setting, server, workflow, item or tool")],
 		["/", t("Search on this page")],
 		["j  k  ↓  ↑", t("Move in a list")],
 		["Enter", t("Open")],
 		["[  ]", t("In a call: previous and next failed call")],
 		["Esc", t("From a call back to the list")],
+		["Ctrl Enter · ⌘Enter", t("Run the tool; in a workflow, replay the input")],
 		["?", t("These keys")],
 		...places().map((place): [string, string] => [`g ${place.key}`, place.title]),
-		...(location.pathname.includes("/workflows/")
-			? ([
-					["Tab", t("Drawing: add a step")],
-					["C", t("Drawing: connect the step")],
-					["F2", t("Drawing: rename the step")],
-					["D", t("Drawing: duplicate the step")],
-					["Delete", t("Drawing: remove the step")],
-					["Ctrl Z · ⌘Z", t("Undo; in a text, only what was written")],
-					["Ctrl Enter", t("Replay the input")],
-				] satisfies [string, string][])
-			: []),
+		["Tab", t("Drawing: add a step")],
+		["C", t("Drawing: connect the step")],
+		["F2", t("Drawing: rename the step")],
+		["D", t("Drawing: duplicate the step")],
+		["Delete", t("Drawing: remove the step")],
+		["Ctrl Z · ⌘Z", t("Undo; in a text, only what was written")],
+		["Shift Ctrl Z · ⇧⌘Z", t("Drawing: redo")],
 	];
 	return (
 		<Dialog title={t("Keys")} onClose={onClose}>

@@ -40,7 +40,7 @@ export default {
 	Item: "項目",
 	"Genkan does not answer. What you see may be old. If it has ended, `{command}` starts it.":
 		"Genkan から応答がありません。表示が古い可能性があります。終了している場合は `{command}` で起動できます。",
-	"Go to a page, server, workflow or tool": "ページ、サーバー、ワークフロー、ツールへ移動",
+	"Go to a page, setting, server, workflow, item or tool": "ページ、設定、サーバー、ワークフロー、項目、ツールへ移動",
 	"Search on this page": "このページで検索",
 	"Move in a list": "一覧内を移動",
 	"In a call: previous and next failed call": "呼び出しのページ：前の失敗・次の失敗へ移動",
@@ -51,12 +51,12 @@ export default {
 	"Drawing: duplicate the step": "図：ノードを複製",
 	"Drawing: remove the step": "図：ノードを削除",
 	"Undo; in a text, only what was written": "元に戻す（入力欄では、書いた文字だけ）",
-	"Replay the input": "この入力で下書きを試す",
+	"Drawing: redo": "図：やり直す",
+	"Run the tool; in a workflow, replay the input": "ツールを実行（ワークフローでは、この入力で下書きを試す）",
 	"On the machine where Genkan runs, this command opens the page with a link that works once:":
 		"Genkan が動いているマシンで次のコマンドを実行すると、一度だけ使えるリンクでこのページが開きます。",
 	"Or sign in with a token": "または、アクセストークンでサインイン",
-	"An administrator makes one with `genkan tokens add NAME`.":
-		"アクセストークンは、管理者が `genkan tokens add NAME` で発行します。",
+	"An administrator makes one with {command}.": "アクセストークンは、管理者が {command} で発行します。",
 	Setting: "設定",
 	"All workflows are off: nothing is redacted, denied or hidden. Limits of tokens stay.":
 		"すべてのワークフローを一時停止中です。伏せ字、拒否、非表示は行われません。アクセストークンの制限は有効なままです。",

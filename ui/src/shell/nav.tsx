@@ -43,8 +43,8 @@ export function useHasKnowledge(): boolean | undefined {
 
 /** settings are the parts of the settings, and the words by which they are found. */
 export const settings = (): { href: string; title: string; words: string }[] => [
-	{ href: "/settings", title: t("Language"), words: "日本語 english 設定 せってい げんご" },
-	{ href: "/settings", title: t("Theme"), words: "dark light ダーク ライト 設定 せってい てーま" },
+	{ href: "/settings?at=language", title: t("Language"), words: "日本語 english 設定 せってい げんご" },
+	{ href: "/settings?at=theme", title: t("Theme"), words: "設定 せってい てーま" },
 	{ href: "/settings/history", title: t("The call history"), words: "record retention days 設定 きろく ほぞん" },
 	{
 		href: "/settings/limits",

@@ -6,8 +6,31 @@ import { composing, cx, Dialog, Input } from "../ui";
 import { settings, useHasKnowledge, usePlaces } from "./nav";
 import { useLate } from "./search";
 import { useSession, useWorkflows } from "./session";
+import { chooseTheme } from "./theme";
 
-type Entry = { title: string; kind: string; href: string; words?: string };
+type Entry = { title: string; kind: string; words?: string } & ({ href: string } | { act: () => void });
+
+/** themes are found by their names in both languages, and are chosen at once. */
+const themes = (): Entry[] => [
+	{
+		title: t("Light"),
+		kind: t("Theme"),
+		words: "light theme ライト テーマ らいと てーま",
+		act: () => chooseTheme("light"),
+	},
+	{
+		title: t("Dark"),
+		kind: t("Theme"),
+		words: "dark theme ダーク テーマ だーく てーま",
+		act: () => chooseTheme("dark"),
+	},
+	{
+		title: t("Same as the system"),
+		kind: t("Theme"),
+		words: "system theme システム テーマ しすてむ てーま",
+		act: () => chooseTheme("system"),
+	},
+];
 
 /** Palette goes anywhere: pages, tools by what they do, servers, workflows. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -48,6 +71,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 					]
 				: []),
 			...(wanted ? settings() : []).map((one) => ({ ...one, kind: t("Setting") })),
+			...(wanted ? themes() : []),
 			...(servers.data?.servers ?? []).map(({ name }) => ({
 				title: name,
 				kind: t("Server"),
@@ -66,7 +90,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 			})),
 		] as Entry[]
 	).filter((entry) => contains(entry.title, entry.words));
-	const shown = [
+	const shown: Entry[] = [
 		...entries.slice(0, 12),
 		...(wanted.length > 1 ? (items.data?.items ?? []) : []).map(({ type, id, title }) => ({
 			title,
@@ -85,7 +109,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
 	const open = (entry?: Entry) => {
 		if (!entry) return;
 		onClose();
-		go(entry.href);
+		if ("act" in entry) entry.act();
+		else go(entry.href);
 	};
 	return (
 		<Dialog title={t("Go to")} onClose={onClose}>
@@ -115,7 +140,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 				{shown.length === 0 && <p className="py-6 text-center text-muted">{t("Nothing is called that.")}</p>}
 				{shown.map((entry, i) => (
 					<button
-						key={entry.href + entry.title}
+						key={("href" in entry ? entry.href : entry.kind) + entry.title}
 						ref={i === active ? current : undefined}
 						id={`${list}-${i}`}
 						type="button"

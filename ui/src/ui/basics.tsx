@@ -120,6 +120,16 @@ export function Toggle({ on, className, ...rest }: ComponentProps<"button"> & { 
 	);
 }
 
+/** Picked is a chip of several of which each is chosen or not, which a ✓ says. */
+export function Picked({ children, ...rest }: ComponentProps<typeof Toggle>) {
+	return (
+		<Toggle {...rest}>
+			{rest.on && <Check aria-hidden className="size-3.5" />}
+			{children}
+		</Toggle>
+	);
+}
+
 export function Card({ className, ...rest }: ComponentProps<"div">) {
 	return <div {...rest} className={cx("rounded-lg border border-line bg-surface", className)} />;
 }
@@ -478,7 +488,8 @@ export function Field({
 	label: ReactNode;
 	hint?: ReactNode;
 	error?: ReactNode;
-	needed?: boolean;
+	/** Whether it has to be filled in, or is. */
+	needed?: boolean | "filled";
 	children: ReactNode;
 	beside?: ReactNode;
 }) {
@@ -490,7 +501,7 @@ export function Field({
 				<span className="flex gap-1 font-medium text-muted text-xs">
 					<label htmlFor={id}>{label}</label>
 					{needed && (
-						<span aria-hidden className="text-bad">
+						<span aria-hidden className={needed === "filled" ? "text-faint" : "text-bad"}>
 							{t("needed")}
 						</span>
 					)}
@@ -502,7 +513,7 @@ export function Field({
 					id,
 					"aria-describedby": about,
 					"aria-invalid": error ? true : undefined,
-					"aria-required": needed || undefined,
+					"aria-required": needed ? true : undefined,
 				}}
 			>
 				{children}
@@ -585,9 +596,10 @@ export function Tabs<T extends string>({
 	className,
 	label,
 }: {
-	tabs: { id: T; title: string; count?: number }[];
+	tabs: { id: T; title: string; count?: number | string }[];
 	current: T;
-	onChange: (id: T) => void;
+	/** With the arrow keys, the focus stays at the tabs: the tab is not pressed. */
+	onChange: (id: T, pressed: boolean) => void;
 	className?: string;
 	label: string;
 }) {
@@ -628,7 +640,7 @@ export function Tabs<T extends string>({
 				if (!step) return;
 				const at = tabs.findIndex((tab) => tab.id === current);
 				const next = tabs[(at + step + tabs.length) % tabs.length]!;
-				onChange(next.id);
+				onChange(next.id, false);
 				(event.currentTarget.querySelector(`[data-tab="${next.id}"]`) as HTMLElement | null)?.focus();
 			}}
 		>
@@ -640,7 +652,7 @@ export function Tabs<T extends string>({
 					data-tab={tab.id}
 					aria-selected={tab.id === current}
 					tabIndex={tab.id === current ? 0 : -1}
-					onClick={() => onChange(tab.id)}
+					onClick={() => onChange(tab.id, true)}
 					className={cx(
 						"-mb-px h-9 shrink-0 border-b-2 font-medium focus-visible:-outline-offset-2",
 						tab.id === current ? "border-accent text-text" : "border-transparent text-muted hover:text-text",

@@ -194,7 +194,7 @@ let lastNote = 0;
 function addNote(note: Omit<Note, "id">): () => void {
 	const id = ++lastNote;
 	const old = (other: Note) => other.text === note.text || (note.about !== undefined && other.about === note.about);
-	useNotes.setState(({ notes }) => ({ notes: [...notes.filter((other) => !old(other)).slice(-2), { ...note, id }] }));
+	useNotes.setState(({ notes }) => ({ notes: [...notes.filter((other) => !old(other)).slice(-1), { ...note, id }] }));
 	const drop = () => dropNote(id);
 	setTimeout(drop, note.bad || note.undo ? 12_000 : 5000);
 	return drop;
@@ -210,7 +210,7 @@ export const say = (text: string, undo?: () => void, about?: string): (() => voi
 export const complain = (error: unknown): void => void addNote({ text: messageOf(error), bad: true });
 
 /** NotesPlace is where a page has room for notes: at the top of what is around it. */
-export const NotesPlace = () => <Place className="absolute inset-x-3 top-3" />;
+export const NotesPlace = () => <Place className="absolute inset-x-3 top-3 items-end" />;
 
 /** Place has the notes while it is the last place. A dialog has one of its own, above the places
  * of the page: what is behind a dialog is neither reached nor read out. */
@@ -224,9 +224,10 @@ function Place({ className, ofDialog }: { className: string; ofDialog?: boolean 
 	return <Shown className={className} here={isLast} />;
 }
 
-const corner = "fixed right-4 bottom-4 left-4";
+// What was done is told in the sidebar, where it covers nothing of the page.
+const corner = "fixed right-3 bottom-3 left-3 items-start md:right-auto md:bottom-14 md:w-46";
 
-/** Notes shows what say and complain tell at the bottom right, unless another place has them.
+/** Notes shows what say and complain tell at the bottom left, unless another place has them.
  * What failed on a page, and what can be undone there, is not told on the next one. */
 export function Notes({ page }: { page?: string }) {
 	const here = useNotes(({ places }) => places.length === 0);
@@ -244,36 +245,36 @@ function Shown({ className, here }: { className: string; here: boolean }) {
 	const all = useNotes(({ notes }) => notes);
 	const notes = here ? all : [];
 	return (
-		<div
-			role="status"
-			aria-live="polite"
-			className={cx("pointer-events-none z-50 flex flex-col items-end gap-2", className)}
-		>
+		<div role="status" aria-live="polite" className={cx("pointer-events-none z-50 flex flex-col gap-2", className)}>
 			{notes.map((note) => (
 				<div
 					key={note.id}
 					className={cx(
-						"pointer-events-auto flex max-w-xl items-center gap-3 rounded-lg border px-4 py-2 shadow-card",
-						note.bad ? "border-transparent bg-bad-soft text-bad" : "border-line bg-surface",
+						"pointer-events-auto flex items-start gap-3 rounded-lg border px-3 py-2 shadow-card",
+						note.bad
+							? "max-w-sm border-transparent bg-bad-soft text-bad md:w-max"
+							: "max-w-full border-line bg-surface",
 					)}
 				>
-					<span className="min-w-0 break-words">{note.text}</span>
-					{note.undo && (
-						<Button
-							size="small"
-							onClick={() => {
-								note.undo?.();
-								dropNote(note.id);
-							}}
-						>
-							{t("Undo")}
-						</Button>
-					)}
+					<div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">
+						<span className="min-w-0 break-words">{note.text}</span>
+						{note.undo && (
+							<Button
+								size="small"
+								onClick={() => {
+									note.undo?.();
+									dropNote(note.id);
+								}}
+							>
+								{t("Undo")}
+							</Button>
+						)}
+					</div>
 					<button
 						type="button"
 						aria-label={t("Dismiss")}
 						onClick={() => dropNote(note.id)}
-						className="rounded-sm opacity-70 hover:opacity-100"
+						className="mt-0.5 rounded-sm opacity-70 hover:opacity-100"
 					>
 						<X className="size-4" />
 					</button>

@@ -80,6 +80,15 @@ function sound(raw: unknown): Schema {
 export const memberOf = <T>(object: Record<string, T>, name: string): T | undefined =>
 	Object.hasOwn(object, name) ? object[name] : undefined;
 
+/** valueAt is what stands at a path, such as address.lines.0. */
+export const valueAt = (value: unknown, path: string): unknown =>
+	path
+		.split(".")
+		.reduce<unknown>(
+			(at, name) => (Array.isArray(at) ? at[Number(name)] : isObject(at) ? memberOf(at, name) : undefined),
+			value,
+		);
+
 /** resolve follows references within the schema, and joins allOf. One form beside null is the
  * schema itself, and so is the only part of allOf. */
 export function resolve(raw: unknown, root: Schema, work: Work = { left: mostSteps }, depth = 0): Schema {

@@ -1,10 +1,10 @@
-import { Check, Plus, Trash2 } from "lucide-react";
+import { Plus, Trash2 } from "lucide-react";
 import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useMemo, useRef, useState } from "react";
 import { Failure } from "../api/client";
 import { isExact, numberOf, parseExact } from "../api/exact";
 import { ended, list as listed, t } from "../lang";
 import { whyNoJSON } from "../lang/terms";
-import { Button, cx, Field, Input, NumberInput, Select, Switch, TextArea, Toggle } from "./basics";
+import { Button, cx, Field, Input, NumberInput, Picked, Select, Switch, TextArea } from "./basics";
 import {
 	blank,
 	choicesOf,
@@ -372,7 +372,14 @@ function Text({ schema, value, onChange }: Props) {
 	);
 }
 
-function Items({ items, value, onChange, root, depth, path }: Props & { items: Schema }) {
+/** listName is what a list is called: by its title or its name, and in a list by the item's number. */
+function listName(schema: Schema, path: string): string {
+	const [last = "", ...before] = path.split(".").reverse();
+	if (schema.title || !/^\d+$/.test(last)) return schema.title || last;
+	return `${before.find((name) => !/^\d+$/.test(name)) ?? ""} ${Number(last) + 1}`.trim();
+}
+
+function Items({ schema, items, value, onChange, root, depth, path }: Props & { items: Schema }) {
 	const errors = use(Errors);
 	const list = Array.isArray(value) ? value : [];
 	// What is chosen and typed in an item stays with it when one before it is removed.
@@ -425,7 +432,7 @@ function Items({ items, value, onChange, root, depth, path }: Props & { items: S
 					}}
 				>
 					<Plus />
-					{t("Add an item")}
+					{path ? t("Add to {name}", { name: listName(schema, path) }) : t("Add an item")}
 				</Button>
 			</div>
 		</div>
@@ -439,7 +446,7 @@ function Several({ items, value, onChange }: Props & { items: Schema }) {
 	return (
 		<div className="flex flex-wrap gap-1.5">
 			{choices.map((one) => (
-				<Toggle
+				<Picked
 					key={JSON.stringify(one)}
 					on={chosen.includes(one)}
 					onClick={() => {
@@ -447,9 +454,8 @@ function Several({ items, value, onChange }: Props & { items: Schema }) {
 						onChange(next.length > 0 ? next : undefined);
 					}}
 				>
-					{chosen.includes(one) && <Check aria-hidden className="size-3.5" />}
 					{items["x-titles"]?.[String(one)] ?? String(one)}
-				</Toggle>
+				</Picked>
 			))}
 		</div>
 	);

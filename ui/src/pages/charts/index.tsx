@@ -494,7 +494,7 @@ function Table({ all, view }: { all: S["CallSum"][]; view: View }) {
 						...(!sum.tool && !(byServer && sum.server) && { outcome: ["not_found"] }),
 					})}
 				>
-					{t("To the calls")}
+					{t("Its calls")}
 				</LinkButton>
 			),
 		},

@@ -2,8 +2,8 @@ import { keepPreviousData } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
-import { list, number, t } from "@/lang";
-import { Button, Cap, Card, Dialog, LinkButton, Loaded, Problem, say, Toggle } from "@/ui";
+import { list, quoted, t, tn } from "@/lang";
+import { Button, Cap, Card, Dialog, LinkButton, Loaded, Picked, Problem, say } from "@/ui";
 import { about } from "./change";
 
 /** Connect shows what connecting a client would change, and does it. */
@@ -82,15 +82,15 @@ export function Connect({
 							<fieldset className="flex flex-wrap gap-1.5">
 								<legend className="sr-only">{t("Servers")}</legend>
 								{lacking.map((name) => (
-									<Toggle
+									<Picked
 										key={name}
 										on={!left.includes(name)}
 										onClick={() =>
 											leave(left.includes(name) ? left.filter((other) => other !== name) : [...left, name])
 										}
 									>
-										{nameOf(name)}
-									</Toggle>
+										{name === "kb" ? t("the knowledge base") : name}
+									</Picked>
 								))}
 							</fieldset>
 						)}
@@ -134,8 +134,8 @@ export function Connect({
 	);
 }
 
-/** nameOf is what people call a server of Genkan. */
-const nameOf = (server: string) => (server === "kb" ? t("the knowledge base") : server);
+/** nameOf is what a sentence calls a server of Genkan. */
+const nameOf = (server: string) => (server === "kb" ? t("the knowledge base") : quoted(server));
 
 /** AddServers gives a connected client entries for servers that it lacks. */
 export function AddServers({
@@ -153,7 +153,7 @@ export function AddServers({
 				<Plus />
 				{servers.length === 1
 					? t("Add {name}", { name: nameOf(servers[0]!) })
-					: t("Add {n} servers", { n: number(servers.length) })}
+					: tn(servers.length, "Add {n} server…", "Add {n} servers…")}
 			</Button>
 			{asked && <Connect client={client} lacking={servers} onClose={() => ask(false)} />}
 		</>

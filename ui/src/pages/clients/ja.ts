@@ -37,7 +37,7 @@ export default {
 	"Access tokens": "アクセストークン",
 	"Name of a client on another machine, or of a script": "別のマシンのクライアント、またはスクリプトの名前",
 	"Make a token": "アクセストークンを発行",
-	"The token of {name}. It is shown only now: copy it.":
+	"The token of “{name}”. It is shown only now: copy it.":
 		"「{name}」のアクセストークンです。表示されるのは今回だけです。コピーしてください。",
 	"None yet. Clients on this machine that start Genkan themselves need none.":
 		"アクセストークンはまだありません。このマシン上で `genkan stdio` を起動するクライアントには不要です。",
@@ -66,13 +66,14 @@ export default {
 	"knowledge base": "ナレッジベース",
 	"It has no entry for {names}.": "設定に {names} がまだありません。",
 	"Add {name}": "{name} を追加",
+	"Add {n} servers…": "サーバー {n} 個を追加…",
 	"These clients are connected, but have no entry for {name}, so their agents do not reach it.":
 		"次のクライアントの設定に、{name} がまだありません。追加すると、エージェントから使えるようになります。",
 	"What it may use": "使える範囲",
 	"may use only {servers}": "使えるサーバー：{servers} のみ",
 	"may use all servers": "すべてのサーバーを使えます",
 	"only tools that read": "読み取り専用のツールのみ",
-	"is shown the profile {name}": "プロファイル「{name}」を表示",
+	"is shown the profile “{name}”": "プロファイル「{name}」を表示",
 	"May use": "使える範囲",
 	"all servers": "すべてのサーバー",
 	"only these servers": "選んだサーバーのみ",
@@ -82,9 +83,9 @@ export default {
 	"kb, the knowledge base": "kb（ナレッジベース）",
 	"Choose at least one.": "1 つ以上選んでください。",
 	"Saved. It holds from now on.": "保存しました。これから有効です。",
-	"What {name} may use": "「{name}」が使える範囲",
+	"What “{name}” may use": "「{name}」が使える範囲",
 	"Tools beyond this are neither listed for it nor called; prompts and resources of other servers are refused. This also holds while all workflows are turned off.":
 		"範囲外のツールは一覧に出ず、呼び出せません。ほかのサーバーのプロンプトとリソースは拒否されます。すべてのワークフローを一時停止しても、この制限は有効です。",
-	"The profile {name} of genkan.yaml only chooses what it is shown first; it is no limit.":
+	"The profile “{name}” of genkan.yaml only chooses what it is shown first; it is no limit.":
 		"genkan.yaml のプロファイル「{name}」は最初に見せるものを選ぶだけで、制限ではありません。",
 } as Record<string, string>;

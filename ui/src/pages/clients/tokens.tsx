@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Failure, often, query, refresh, type S } from "@/api/client";
-import { ago, list, t, whole } from "@/lang";
+import { ago, list, quoted, t, whole } from "@/lang";
 import {
 	Button,
 	Card,
@@ -14,12 +14,12 @@ import {
 	LinkButton,
 	Loaded,
 	messageOf,
+	Picked,
 	Problem,
 	Prose,
 	Select,
 	Switch,
 	say,
-	Toggle,
 } from "@/ui";
 
 type Limit = S["TokenLimit"];
@@ -90,7 +90,7 @@ export function Tokens({
 				{made && (
 					<div className="m-3 flex flex-wrap items-center gap-2 rounded-lg bg-ok-soft px-4 py-3 text-ok">
 						<span className="flex-1 basis-full">
-							{t("The token of {name}. It is shown only now: copy it.", { name: made.name })}
+							{t("The token of “{name}”. It is shown only now: copy it.", { name: made.name })}
 						</span>
 						<code className="break-all text-text">{made.token}</code>
 						<CopyButton text={made.token} label={t("Copy")} />
@@ -176,9 +176,11 @@ const isWhole = (limit: Limit): boolean => limit.servers?.length !== 0;
 
 function limitTexts({ limit, profile }: S["Token"]): string[] {
 	return [
-		limit?.servers ? t("may use only {servers}", { servers: list(limit.servers) }) : t("may use all servers"),
+		limit?.servers
+			? t("may use only {servers}", { servers: list(limit.servers.map(quoted)) })
+			: t("may use all servers"),
 		limit?.readOnly && t("only tools that read"),
-		profile && t("is shown the profile {name}", { name: profile }),
+		profile && t("is shown the profile “{name}”", { name: profile }),
 	].filter((part) => !!part) as string[];
 }
 
@@ -220,7 +222,7 @@ function LimitFields({ limit, onChange }: { limit: Limit; onChange: (limit: Limi
 				<fieldset className="flex flex-wrap items-center gap-1.5">
 					<legend className="sr-only">{t("only these servers")}</legend>
 					{[...new Set([...names, ...chosen])].map((name) => (
-						<Toggle
+						<Picked
 							key={name}
 							on={chosen.includes(name)}
 							onClick={() =>
@@ -231,7 +233,7 @@ function LimitFields({ limit, onChange }: { limit: Limit; onChange: (limit: Limi
 							}
 						>
 							{name === "kb" ? t("kb, the knowledge base") : name}
-						</Toggle>
+						</Picked>
 					))}
 					{chosen.length === 0 && <span className="text-muted text-sm">{t("Choose at least one.")}</span>}
 				</fieldset>
@@ -260,7 +262,7 @@ function ChangeLimit({ token, onClose }: { token: S["Token"]; onClose: () => voi
 		);
 	return (
 		<Dialog
-			title={t("What {name} may use", { name: token.name })}
+			title={t("What “{name}” may use", { name: token.name })}
 			onClose={onClose}
 			actions={
 				<>
@@ -280,7 +282,7 @@ function ChangeLimit({ token, onClose }: { token: S["Token"]; onClose: () => voi
 				</p>
 				{token.profile && (
 					<p className="text-muted text-sm">
-						{t("The profile {name} of genkan.yaml only chooses what it is shown first; it is no limit.", {
+						{t("The profile “{name}” of genkan.yaml only chooses what it is shown first; it is no limit.", {
 							name: token.profile,
 						})}
 					</p>

@@ -201,7 +201,8 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 			saved(id, latest.now, stored.updated_at);
 			again();
 			say(item ? t("Saved.") : t("{ref} is made.", { ref }));
-			if (!item && location.pathname === from) setTimeout(() => go(hrefOf(ref))); // when the draft is gone
+			// When the draft is gone. Back leads to where the item was begun, and not to an empty form.
+			if (!item && location.pathname === from) setTimeout(() => go(hrefOf(ref), { replace: true }));
 		};
 		const failed = () => {}; // the mutation has the error
 		if (item) {
@@ -226,7 +227,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 			save={() => void save()}
 			leave={() => {
 				drop(id);
-				if (!item) setTimeout(() => go("/knowledge"));
+				if (!item) setTimeout(() => go("/knowledge", { replace: true }));
 			}}
 		>
 			{wrong[""] && (
@@ -238,7 +239,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 			{!item && (
 				<Field
 					label={t("Type")}
-					needed
+					needed={!now.type.trim() || "filled"}
 					error={wrong.type}
 					hint={t("Any word: notes, decisions, issues. The ID begins with it, such as {id}.", {
 						id: `${now.type.trim() || "notes"}-12`,
@@ -252,7 +253,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					<option key={one.name} value={one.name} />
 				))}
 			</datalist>
-			<Field label={t("Title")} needed error={wrong.title}>
+			<Field label={t("Title")} needed={!now.title.trim() || "filled"} error={wrong.title}>
 				<Input value={now.title} onChange={(event) => set({ title: event.target.value })} autoFocus={!item} />
 			</Field>
 			<Field label={t("Description")} error={wrong.description}>

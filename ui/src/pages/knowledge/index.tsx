@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Ban, BookOpen, Plus, SearchX } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { api, query, type S } from "@/api/client";
 import { ago, t, tn, whole } from "@/lang";
@@ -58,10 +58,7 @@ export default function Knowledge() {
 				)}
 			</Page>
 		);
-	const make = () => {
-		startNew();
-		go("/knowledge/new");
-	};
+	const make = () => go("/knowledge/new");
 	return (
 		<Page
 			title={t("Knowledge")}
@@ -242,21 +239,17 @@ function Items({ reference, make }: { reference: string; make: () => void }) {
 			</div>
 			{reference && (
 				<Card className={cx("min-w-0", !graph && "md:max-h-[calc(100dvh-148px)] md:overflow-y-auto")}>
-					{reference === "new" ? <New make={make} /> : <Item key={reference} reference={reference} back={back} />}
+					{reference === "new" ? <New /> : <Item key={reference} reference={reference} back={back} />}
 				</Card>
 			)}
 		</div>
 	);
 }
 
-/** New is the form of a new item. Its address opens it, too. */
-function New({ make }: { make: () => void }) {
+/** New is the form of a new item. */
+function New() {
 	const begun = useDrafts(({ drafts }) => drafts.new !== undefined);
-	const first = useRef(true);
-	useEffect(() => {
-		if (first.current && !begun) make();
-		first.current = false;
-	}, [begun, make]);
+	useEffect(startNew, []);
 	return begun ? <Edit id="new" /> : null;
 }
 

@@ -238,7 +238,12 @@ function Form({ newest, shown }: { newest?: S["HookModule"]; shown?: S["HookModu
 				</Card>
 				<div className={cx("flex min-w-0 flex-col gap-4", !newest && "max-lg:order-first")}>
 					{!newest && (
-						<Field label={t("Name")} needed error={wrong.id} hint={t("Hooks refer to it. It cannot be changed later.")}>
+						<Field
+							label={t("Name")}
+							needed={!texts.id.trim() || "filled"}
+							error={wrong.id}
+							hint={t("Hooks refer to it. It cannot be changed later.")}
+						>
 							<Input autoFocus value={texts.id} onChange={(event) => set("id")(event.target.value)} />
 						</Field>
 					)}

@@ -19,6 +19,7 @@ import {
 	Chip,
 	type Column,
 	Confirm,
+	CopyButton,
 	complain,
 	cx,
 	Dot,
@@ -47,16 +48,19 @@ export default function Server() {
 	const [, go] = useLocation();
 	const [params] = useAddress();
 	const { admin } = useSession();
+	const remove = query.useMutation("delete", "/v1/servers/{name}");
+	// Nothing is asked about a server that is removed: it is not there any more.
+	const removing = remove.isPending || remove.isSuccess;
 	const server = query.useQuery(
 		"get",
 		"/v1/servers/{name}",
 		{ params: { path: { name } } },
-		{ refetchInterval: ({ state }) => moves(state.data && [state.data]) },
+		{ refetchInterval: ({ state }) => moves(state.data && [state.data]), enabled: !removing },
 	);
+	const tools = useToolsOf(name, !removing);
 	const trial = useTrial();
 	const restart = query.useMutation("post", "/v1/servers/{name}/restart");
 	const change = query.useMutation("patch", "/v1/servers/{name}");
-	const remove = query.useMutation("delete", "/v1/servers/{name}");
 	const signIn = useSignIn();
 	// A failed trial is forgotten when the definition changes or the server becomes ready.
 	const now = server.data && JSON.stringify([server.data.definition, server.data.state === "ready"]);
@@ -98,7 +102,7 @@ export default function Server() {
 			<Page title={t("Servers")}>
 				<Empty
 					icon={<SearchX />}
-					title={t("There is no server {name}", { name })}
+					title={t("There is no server “{name}”", { name })}
 					actions={<LinkButton href="/servers">{t("To the servers")}</LinkButton>}
 				>
 					{t("It was removed, or it has another name.")}
@@ -156,7 +160,7 @@ export default function Server() {
 												restart.mutate(path, {
 													onError: complain,
 													onSuccess: () => {
-														say(t("{name} is started again.", { name }));
+														say(t("{name} is started again.", { name: quoted(name) }));
 														again();
 													},
 												})
@@ -210,7 +214,7 @@ export default function Server() {
 							current={part}
 							onChange={choosePart}
 							tabs={[
-								{ id: "tools", title: t("Tools"), count: one.tools },
+								{ id: "tools", title: t("Tools"), count: toolCount(one.tools, tools.data) },
 								...(admin && own
 									? ([
 											{ id: "log", title: t("Log") },
@@ -220,15 +224,28 @@ export default function Server() {
 									: []),
 							]}
 						/>
-						{part === "tools" && <ToolSwitches server={one} onSwitchOn={one.editable ? () => turn(true) : undefined} />}
-						{part === "log" && <Log name={one.name} />}
+						{part === "tools" && (
+							<ToolSwitches tools={tools} server={one} onSwitchOn={one.editable ? () => turn(true) : undefined} />
+						)}
+						{part === "log" && !removing && <Log name={one.name} />}
 						{part === "changes" && <Changes server={one} />}
 						{part === "definition" && (
 							<Card>
 								<Cap>
-									{one.source === "file"
-										? t("Declared in {place}; secrets are hidden", { place: one.declaredIn ?? "genkan.yaml" })
-										: t("Kept in the database; secrets are hidden")}
+									<span>
+										{one.source === "file"
+											? t("Declared in {place}; secrets are hidden", { place: one.declaredIn ?? "genkan.yaml" })
+											: t("Kept in the database; secrets are hidden")}
+									</span>
+									<span className="flex items-center gap-2">
+										{one.editable && (
+											<Button size="small" onClick={() => ask("change")}>
+												<Pencil />
+												{t("Change")}
+											</Button>
+										)}
+										<CopyButton text={() => JSON.stringify(one.definition, null, 2)} />
+									</span>
 								</Cap>
 								{one.fixed && <p className="border-line border-b px-4 py-3 text-muted">{one.fixed}</p>}
 								<Json value={one.definition} />
@@ -264,7 +281,7 @@ export default function Server() {
 									remove.mutate(path, {
 										onError: complain,
 										onSuccess: () => {
-											say(t("{name} is removed.", { name: one.name }));
+											say(t("“{name}” is removed.", { name: one.name }));
 											go("/servers");
 											refresh("/v1/servers", "/v1/tools", "/v1/doctor", "/v1/connections");
 										},
@@ -364,16 +381,29 @@ const toolColumns = (): Column<S["Tool"]>[] => [
 	{ id: "switch", title: "", width: "auto", right: true, cell: (tool) => <ToolSwitch tool={tool} /> },
 ];
 
-/** ToolSwitches lists the tools of a server, with a switch for each. The count of the tab, as
- * all counts of tools, is of those that are on. */
-function ToolSwitches({ server, onSwitchOn }: { server: S["Server"]; onSwitchOn?: () => void }) {
+/** useToolsOf are all tools of a server, those that are off, too. */
+const useToolsOf = (server: string, enabled: boolean) =>
+	useQuery({ queryKey: toolsOf(server), queryFn: ({ signal }) => allTools({ server }, signal), enabled });
+
+/** toolCount is how many tools are on, and of how many if some are off. */
+function toolCount(on: number, all: S["Tool"][] = []): number | string {
+	const off = all.filter((tool) => !tool.enabled).length;
+	return off > 0 ? t("{n} of {total}", { n: number(all.length - off), total: number(all.length) }) : on;
+}
+
+/** ToolSwitches lists the tools of a server, with a switch for each. */
+function ToolSwitches({
+	tools,
+	server,
+	onSwitchOn,
+}: {
+	tools: ReturnType<typeof useToolsOf>;
+	server: S["Server"];
+	onSwitchOn?: () => void;
+}) {
 	const { admin } = useSession();
 	const [text, setText] = useState("");
 	const [selected, select] = useState<string>();
-	const tools = useQuery({
-		queryKey: toolsOf(server.name),
-		queryFn: ({ signal }) => allTools({ server: server.name }, signal),
-	});
 	return (
 		<Loaded query={tools}>
 			{(all) => {

@@ -1,6 +1,6 @@
 export default {
 	"{name} is started again.": "{name} を再起動しています。",
-	"There is no server {name}": "サーバー「{name}」はありません",
+	"There is no server “{name}”": "サーバー「{name}」はありません",
 	"To the servers": "サーバー一覧へ",
 	"It was removed, or it has another name.": "削除されたか、別の名前になっています。",
 	"Sign in again": "もう一度サインイン",
@@ -20,7 +20,7 @@ export default {
 	"Switch “{name}” off?": "「{name}」をオフにしますか？",
 	"{clients} have an entry for this server alone, which does not work while the server is off.":
 		"{clients} の設定に、このサーバーだけを指すエントリがあります。サーバーがオフの間、そのエントリは使えません。",
-	"{name} is removed.": "「{name}」を削除しました。",
+	"“{name}” is removed.": "「{name}」を削除しました。",
 	"Its {n} tools disappear for all clients.": "{n} 個のツールがすべてのクライアントから消えます。",
 	"Its secrets are deleted with it.": "シークレットも一緒に削除されます。",
 	"It is taken out of {file}.": "{file} から取り除きます。",

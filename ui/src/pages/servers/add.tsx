@@ -1,5 +1,5 @@
 import { Plus, Trash2 } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
@@ -46,6 +46,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 	const way = server ? "form" : chosen;
 	const [draft, setDraft] = useState<Draft>(() => (server ? draftOf(server) : blank));
 	const [json, setJSON] = useState("");
+	const toText = useRef(false);
 	const trial = useTrial();
 	const trials = useTrials();
 	// Names that a person gave pasted servers, by those in the text.
@@ -120,7 +121,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 		if (server) await change.mutateAsync({ params: { path: { name: server.name } }, body });
 		else await add.mutateAsync({ body });
 		refresh("/v1/servers", "/v1/servers/{name}", "/v1/tools", "/v1/doctor", "/v1/connections");
-		say(server ? t("{name} is changed.", { name: draft.name }) : t("{name} is added.", { name: draft.name }));
+		say(server ? t("“{name}” is changed.", { name: draft.name }) : t("“{name}” is added.", { name: draft.name }));
 		flushSync(onClose); // nothing is unsaved any more
 		if (!server && location.pathname === from) go(`/servers/${encodeURIComponent(draft.name.trim())}`);
 	};
@@ -156,7 +157,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 
 	return (
 		<Dialog
-			title={server ? t("Change {name}", { name: server.name }) : t("Add a server")}
+			title={server ? t("Change “{name}”", { name: server.name }) : t("Add a server")}
 			onClose={onClose}
 			size="wide"
 			unsaved={unsaved}
@@ -213,10 +214,11 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						{ id: "json", title: t("Paste JSON") },
 					]}
 					current={way}
-					onChange={(id) => {
+					onChange={(id, pressed) => {
 						forget();
 						read.reset();
 						setOutcome(undefined);
+						toText.current = pressed;
 						setWay(id);
 					}}
 				/>
@@ -318,6 +320,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 					>
 						<TextArea
 							rows={12}
+							autoFocus={toText.current}
 							className="font-mono text-[12.5px]"
 							value={json}
 							placeholder={'{ "mcpServers": { "github": { "command": "npx", "args": ["-y", "…"] } } }'}
@@ -332,6 +335,15 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 						/>
 					</Field>
 					{read.error && <Problem error={read.error} />}
+					{read.data && read.data.notes.length > 0 && (
+						<ul role="status" className="flex flex-col gap-1 rounded-lg bg-warn-soft px-4 py-3 text-warn">
+							{read.data.notes.map(({ server, text }) => (
+								<li key={`${server} ${text}`} className="break-words">
+									{server ? t("“{name}”: {text}", { name: server, text: messageOf(text) }) : messageOf(text)}
+								</li>
+							))}
+						</ul>
+					)}
 					{outcome && (
 						<Problem
 							error={sentences(
@@ -369,7 +381,7 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 									</div>
 									{one.was && one.name === one.key && (
 										<div className="mt-1 text-muted text-sm">
-											{t("{was} cannot be the name of a server, so it is added as {name}.", {
+											{t("“{was}” cannot be the name of a server, so it is added as “{name}”.", {
 												was: one.was,
 												name: one.name,
 											})}
@@ -382,11 +394,6 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 									{trials.outcomes[one.key] && (
 										<Tried className="mt-2" trial={{ ...trials.outcomes[one.key], cancel: trials.cancel }} />
 									)}
-								</li>
-							))}
-							{read.data.notes.map((note) => (
-								<li key={note} className="text-muted">
-									{ended(note)}
 								</li>
 							))}
 						</ul>
@@ -408,6 +415,7 @@ function Pairs({
 	pairs: Pair[];
 	onChange: (pairs: Pair[]) => void;
 }) {
+	const added = useRef(false); // the cursor goes to the new row
 	const set = (at: number, part: Partial<Pair>) =>
 		onChange(pairs.map((pair, i) => (i === at ? { ...pair, ...part } : pair)));
 	return (
@@ -421,6 +429,7 @@ function Pairs({
 						aria-invalid={isNameless(pair) || undefined}
 						aria-label={t("Name")}
 						placeholder="API_KEY"
+						autoFocus={added.current && i === pairs.length - 1}
 						value={pair.name}
 						onChange={(e) => set(i, { name: e.target.value })}
 					/>
@@ -442,7 +451,13 @@ function Pairs({
 				</div>
 			))}
 			<div className="flex items-center gap-x-3 gap-y-1 max-sm:flex-col max-sm:items-start">
-				<Button size="small" onClick={() => onChange([...pairs, { name: "", value: "" }])}>
+				<Button
+					size="small"
+					onClick={() => {
+						added.current = true;
+						onChange([...pairs, { name: "", value: "" }]);
+					}}
+				>
 					<Plus />
 					{more}
 				</Button>

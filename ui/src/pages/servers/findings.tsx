@@ -4,7 +4,10 @@ import { useLocation } from "wouter";
 import { ask, queries, query, root, type S } from "@/api/client";
 import { currentLang, ended, minute, t, tn } from "@/lang";
 import { subjectWord } from "@/lang/terms";
+import { useCommand } from "@/shell/session";
 import { Button, Card, CopyButton, complain, cx, Dot, LinkButton, Prose, say, type Tone } from "@/ui";
+import { shellLine } from "@/ui/shell";
+import { Connect } from "../clients/connect";
 
 const tones: Record<string, Tone> = { problem: "bad", warning: "warn", note: "accent", ok: "ok" };
 
@@ -82,6 +85,10 @@ function inSettings(advice: string | undefined, place: string): string | undefin
 		: before + t("its settings") + after;
 }
 
+/** heading begins with a capital letter, unless it begins with a name. */
+const heading = (title: string): string =>
+	/^[a-z]+[ ,:]/.test(title) ? title[0]!.toUpperCase() + title.slice(1) : title;
+
 /** pageTitle is what a link to a page says. */
 function pageTitle(path: string): string {
 	if (path === "/tools") return t("Tools");
@@ -102,7 +109,16 @@ function Found({
 	const [kind, name = ""] = finding.subject.split("/");
 	const changeable =
 		finding.place && kind === "server" && servers.data?.servers.find((one) => one.name === name)?.editable;
+	const [program = "genkan"] = useCommand();
+	// The doctor's commands are for a terminal that finds genkan by its name, and have its flags.
+	const command = finding.command?.replace(/(^|&& )genkan(?= )/g, (_, before) => before + shellLine([program]));
 	const [busy, setBusy] = useState(false);
+	const [connecting, connect] = useState(false);
+	const connections = query.useQuery("get", "/v1/connections", undefined, { retry: false, enabled: kind === "client" });
+	// Without a folder of a project or servers to import before, it is what the button does, too.
+	const connectable =
+		finding.command?.startsWith(`genkan connect ${name} --write`) &&
+		connections.data?.connections.find((one) => one.name === name);
 	const mend = async (request: S["DoctorRequest"]) => {
 		setBusy(true);
 		try {
@@ -146,7 +162,7 @@ function Found({
 							{subjectWord(finding.subject)}
 						</span>
 					)}
-					<Prose text={local(finding.title)} />
+					<Prose text={heading(local(finding.title))} />
 				</div>
 				{finding.detail && (
 					<div
@@ -175,10 +191,15 @@ function Found({
 									{t("Change")}
 								</LinkButton>
 							))}
-						{finding.command && (
+						{connectable && (
+							<Button size="small" onClick={() => connect(true)}>
+								{t("Connect")}
+							</Button>
+						)}
+						{command && (
 							<span className="flex min-w-0 items-center gap-1 rounded-md bg-sunken pr-1 pl-2">
-								<code className="break-all">{finding.command}</code>
-								<CopyButton text={finding.command} />
+								<code className="break-all">{command}</code>
+								<CopyButton text={command} />
 							</span>
 						)}
 						{page && (
@@ -204,6 +225,7 @@ function Found({
 					</div>
 				)}
 			</div>
+			{connecting && connectable && <Connect client={connectable} onClose={() => connect(false)} />}
 		</div>
 	);
 }

@@ -42,13 +42,13 @@ function Renamed({ server, servers }: { server: S["ImportServer"]; servers: S["I
 	return (
 		<span className="block text-muted text-sm">
 			{!other
-				? t("{client} calls it {name}.", values)
+				? t("{client} calls it “{name}”.", values)
 				: whatRuns(other) === whatRuns(server)
 					? t(
-							"{client} calls it {name}, which is the name of another server: that has other variables, headers or folders.",
+							"{client} calls it “{name}”, which is the name of another server: that has other variables, headers or folders.",
 							values,
 						)
-					: t("{client} calls it {name}, which is the name of another server: that runs something else.", values)}
+					: t("{client} calls it “{name}”, which is the name of another server: that runs something else.", values)}
 		</span>
 	);
 }

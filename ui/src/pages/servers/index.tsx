@@ -1,11 +1,11 @@
 import { Plus, RotateCw, Server as ServerIcon, Upload } from "lucide-react";
 import { useMemo, useState } from "react";
 import { query, type S } from "@/api/client";
-import { ago, number, t, tn, whole } from "@/lang";
+import { ago, list, number, t, tn, whole } from "@/lang";
 import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/session";
 import { Button, type Column, Dot, Empty, List, Loaded, Page, SearchBox, Toggle } from "@/ui";
-import { serversWord } from "../calls/words";
+import { ownServers, partName } from "../calls/words";
 import { AddServer } from "./add";
 import { Findings } from "./findings";
 import { ImportServers } from "./import";
@@ -102,7 +102,7 @@ export default function Servers() {
 	return (
 		<Page
 			title={t("Servers")}
-			beside={all && !none && <span className="text-muted">{serversWord(all)}</span>}
+			beside={all && !none && <span className="text-muted">{upWord(all)}</span>}
 			actions={
 				admin && (
 					<>
@@ -173,6 +173,21 @@ export default function Servers() {
 			{adding === "import" && <ImportServers onClose={() => set("add", null)} />}
 			{adding && adding !== "import" && <AddServer onClose={() => set("add", null)} />}
 		</Page>
+	);
+}
+
+/** upWord says how many servers are up. Parts of Genkan are listed, too, and are none of them. */
+function upWord(servers: S["Server"][]): string {
+	const own = ownServers(servers);
+	const up = own.filter((server) => server.state === "ready").length;
+	const off = servers.filter((server) => server.state === "disabled").length;
+	const parts = servers.filter((server) => server.source === "built-in").map((server) => partName(server.name));
+	return list(
+		[
+			own.length > 0 && t("{up} of {n} up", { up: number(up), n: number(own.length) }),
+			off > 0 && t("{n} off", { n: number(off) }),
+			parts.length > 0 && t("and the built-in {names}", { names: list(parts) }),
+		].filter((one) => typeof one === "string"),
 	);
 }
 

@@ -1,13 +1,16 @@
 export default {
 	"There is no server in this text.": "このテキストにサーバーの定義がありません。",
-	"{client} calls it {name}, which is the name of another server: that has other variables, headers or folders.":
+	"{client} calls it “{name}”, which is the name of another server: that has other variables, headers or folders.":
 		"{client} では「{name}」という名前ですが、変数、ヘッダー、またはフォルダーの異なる別のサーバーと重なるため、名前を変えて取り込みます。",
-	"{client} calls it {name}, which is the name of another server: that runs something else.":
+	"{client} calls it “{name}”, which is the name of another server: that runs something else.":
 		"{client} では「{name}」という名前ですが、内容の異なる別のサーバーと重なるため、名前を変えて取り込みます。",
-	"{client} calls it {name}.": "{client} では「{name}」という名前です。",
+	"{client} calls it “{name}”.": "{client} では「{name}」という名前です。",
 	"The whole error": "エラーの全文",
 	"Needs sign-in": "サインインが必要",
 	Up: "稼働中",
+	"{up} of {n} up": "{n} 個中 {up} 個が稼働中",
+	"{n} off": "オフ {n} 個",
+	"and the built-in {names}": "組み込みの {names}",
 	Starting: "起動中",
 	"Not responding": "応答なし",
 	Off: "オフ",
@@ -41,10 +44,10 @@ export default {
 	"Describe it": "説明を書く",
 	"Put its file back": "ファイルを元に戻す",
 	"Set the secret": "シークレットを設定",
-	"{name} is changed.": "「{name}」を変更しました。",
-	"{name} is added.": "「{name}」を追加しました。",
+	"“{name}” is changed.": "「{name}」を変更しました。",
+	"“{name}” is added.": "「{name}」を追加しました。",
 	"{n} servers are added.": "サーバー {n} 個を追加しました。",
-	"Change {name}": "「{name}」を編集",
+	"Change “{name}”": "「{name}」を編集",
 	"Test it": "接続テスト",
 	"Stop the test": "テストを中止",
 	Save: "保存",
@@ -71,6 +74,7 @@ export default {
 		"サーバーの README や、クライアントのファイルにあるものをそのまま使えます。`claude mcp add …` も読み取れます。",
 	"There is a server {name} already.": "サーバー {name} はすでにあります。",
 	"Leave it out": "除外する",
+	"“{name}”: {text}": "「{name}」：{text}",
 	"Starting it once, and waiting for its answer to initialize.": "一度だけ起動し、initialize への応答を待っています。",
 	"{n} s": "{n} 秒",
 	"Added: {names}.": "追加しました：{names}。",
@@ -91,7 +95,7 @@ export default {
 	Value: "値",
 	"Remove this row": "この行を削除",
 	"Name of {name}": "「{name}」の名前",
-	"{was} cannot be the name of a server, so it is added as {name}.":
+	"“{was}” cannot be the name of a server, so it is added as “{name}”.":
 		"「{was}」は使えない名前のため、「{name}」として追加します。",
 	"Values that look like keys or passwords are kept encrypted as secrets, and not shown again. Other values are kept as they are.":
 		"キーやパスワードのように見える値は、シークレットとして暗号化して保存し、以後は表示しません。ほかの値はそのまま保存します。",

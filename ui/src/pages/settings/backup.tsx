@@ -6,11 +6,11 @@ import { Button, Problem, Snippet, say } from "@/ui";
 import { shellLine } from "@/ui/shell";
 import { Bar, Section, useProgress } from "./parts";
 
-const restore = () => `# ${t("In the data directory, while no genkan runs:")}
+const restore = (command: string) => `# ${t("In the data directory, while no genkan runs:")}
 mkdir before && mv genkan.db* before/
 cp ~/Downloads/genkan-DATE.db genkan.db
 chmod 600 genkan.db
-genkan serve
+${command} serve
 `;
 
 /** Backup downloads a copy of the database. The browser writes it to the disk itself, so
@@ -77,7 +77,7 @@ export function Backup() {
 					"A restore replaces everything, so it is done where Genkan runs, while it is stopped. Settings, General says where the data directory is.",
 				)}
 			>
-				<Snippet title={t("In a terminal")} text={restore()} />
+				<Snippet title={t("In a terminal")} text={restore(command)} />
 			</Section>
 		</>
 	);

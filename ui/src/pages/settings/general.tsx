@@ -1,7 +1,9 @@
 import { ExternalLink, LogOut } from "lucide-react";
+import { useEffect } from "react";
 import { query, root } from "@/api/client";
 import { signOut } from "@/api/session";
 import { chooseLang, currentLang, type Lang, t } from "@/lang";
+import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/session";
 import { chooseTheme, type Theme, useTheme } from "@/shell/theme";
 import { Button, Card, Chip, complain, Problem, Select } from "@/ui";
@@ -14,6 +16,20 @@ export function General() {
 	const session = useSession();
 	const theme = useTheme();
 	const doctor = query.useQuery("get", "/v1/doctor", undefined, { enabled: session.admin, staleTime: 60_000 });
+	// The address may name a field, which then has the cursor.
+	const [params, setParams] = useAddress();
+	const at = params.get("at");
+	useEffect(() => {
+		if (!at) return;
+		const field = document.getElementById(at);
+		field?.scrollIntoView({ block: "center" });
+		field?.focus();
+		const without = (old: URLSearchParams) => {
+			old.delete("at");
+			return old;
+		};
+		setParams(without, { replace: true });
+	}, [at, setParams]);
 	const said = (subject: string) => doctor.data?.findings.filter((f) => f.subject === subject) ?? [];
 	return (
 		<>
@@ -24,6 +40,7 @@ export function General() {
 							t("Language"),
 							<Select
 								key="lang"
+								id="language"
 								aria-label={t("Language")}
 								value={currentLang()}
 								onChange={(event) => chooseLang(event.target.value as Lang)}
@@ -36,6 +53,7 @@ export function General() {
 							t("Theme"),
 							<Select
 								key="theme"
+								id="theme"
 								aria-label={t("Theme")}
 								value={theme}
 								onChange={(event) => chooseTheme(event.target.value as Theme)}

@@ -110,7 +110,7 @@ function Keep({ history }: { history: S["HistoryState"] }) {
 							onEnter={save}
 						/>
 						{t("days")}
-						{Number(readNumber(values.days) ?? Number.NaN) < history.days && (
+						{!settings.wrong["record.days"] && Number(readNumber(values.days) ?? Number.NaN) < history.days && (
 							<span className="text-warn text-xs">{t("Calls that are older will be deleted.")}</span>
 						)}
 					</Setting>

@@ -127,6 +127,8 @@ function Rate() {
 		settings.reset,
 	);
 	const off = !settings.changeable;
+	// It stands below the whole line, so it says which of the two fields it is about.
+	const period = settings.wrong["rateLimit.timeWindow"];
 	const none = readNumber(values.max) === 0; // no limit in the file, and no calls for who writes it here
 	const save = () =>
 		!none &&
@@ -166,7 +168,7 @@ function Rate() {
 					/>
 					{t("requests in")}
 					<Value
-						wrong={settings.wrong["rateLimit.timeWindow"]}
+						wrong={period && t("Period") + t(": ") + period}
 						aria-label={t("Period")}
 						className="max-w-20"
 						disabled={off}

@@ -2,7 +2,7 @@ import { KeyRound } from "lucide-react";
 import { useCallback, useState } from "react";
 import { Link } from "wouter";
 import { query, refresh } from "@/api/client";
-import { list, t } from "@/lang";
+import { list, quoted, t } from "@/lang";
 import { useAddress } from "@/shell/address";
 import { Button, Card, Confirm, complain, Empty, Field, Input, Loaded, Problem, say } from "@/ui";
 import { fieldErrors, isAtFields } from "@/ui/schemaform";
@@ -37,7 +37,7 @@ export function Secrets() {
 					setName("");
 					setValue("");
 					if (problem) complain(problem);
-					else say(t("{name} is kept.", { name }));
+					else say(t("{name} is kept.", { name: quoted(name) }));
 				},
 			},
 		);
@@ -135,7 +135,7 @@ export function Secrets() {
 			</Card>
 			{asked && (
 				<Confirm
-					title={t("Delete the secret {name}?", { name: asked.name })}
+					title={t("Delete the secret {name}?", { name: quoted(asked.name) })}
 					action={t("Delete")}
 					danger
 					busy={remove.isPending}

@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { api, Failure, queries, query, refresh, type S } from "@/api/client";
 import { parseExact } from "@/api/exact";
 import { hintsOf } from "@/api/tools";
-import { t, took } from "@/lang";
+import { quoted, t, took } from "@/lang";
 import { Approval } from "@/pages/calls/approvals";
 import { useProgress } from "@/pages/calls/words";
 import { ToolSwitch } from "@/pages/tools/switch";
@@ -34,7 +34,7 @@ import {
 	TextArea,
 	Toggle,
 } from "@/ui";
-import { blank, type Schema } from "@/ui/schema";
+import { blank, type Schema, valueAt } from "@/ui/schema";
 import { fieldErrors, JSONText, notJSON, SchemaForm, useShowWrong } from "@/ui/schemaform";
 import { shellLine } from "@/ui/shell";
 import { useDraft } from "@/ui/unsaved";
@@ -55,7 +55,7 @@ export default function Tool() {
 			<Page title={t("Tools")}>
 				<Empty
 					icon={<SearchX />}
-					title={t("There is no tool {name}", { name })}
+					title={t("There is no tool {name}", { name: quoted(name) })}
 					actions={<LinkButton href="/tools">{t("All tools")}</LinkButton>}
 				>
 					{t("It may have another name now, or its server is gone or has not started yet.")}
@@ -78,7 +78,7 @@ function Shown({ tool }: { tool: S["Tool"] }) {
 			crumb={{ title: t("Tools"), href: sought ? `/tools?${new URLSearchParams({ q: sought })}` : "/tools" }}
 			actions={
 				<>
-					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("To the calls")}</LinkButton>
+					<LinkButton href={`/calls?tool=${encodeURIComponent(tool.name)}`}>{t("Its calls")}</LinkButton>
 					<LinkButton href={`/servers/${encodeURIComponent(tool.server)}`}>
 						{t("Its server: {name}", { name: tool.server })}
 					</LinkButton>
@@ -200,9 +200,14 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 	const waiting = (approvals.data?.approvals ?? []).filter((one) => one.tool === tool.name && one.client === client);
 	const error = check.error ?? call.error;
 	const problem = error instanceof Failure ? error : undefined;
-	const errors = fieldErrors(problem, schema);
+	// What was wrong with a field is not said about another value of it.
+	const sent = check.error ? check.variables?.body.parameters : call.variables?.parameters;
+	const isAsSent = (path: string) => JSON.stringify(valueAt(args, path)) === JSON.stringify(valueAt(sent, path));
+	const wrong = Object.entries(fieldErrors(problem, schema));
+	const errors = Object.fromEntries(wrong.filter(([path]) => isAsSent(path)));
 	const around = useShowWrong(problem);
-	const marked = Object.keys(errors).length > 0;
+	const marked = wrong.length > 0;
+	const mended = marked && Object.keys(errors).length === 0;
 	return (
 		<div className="grid items-start gap-4 md:grid-cols-2">
 			<Card>
@@ -281,7 +286,9 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 					{call.isPending && (
 						<div className="flex flex-wrap items-center gap-3 px-4 py-6 text-muted">
 							<Spinner />
-							{waiting.length > 0 ? t("Waiting for approval…") : t("Waiting for {server}…", { server: tool.server })}
+							{waiting.length > 0
+								? t("Waiting for approval…")
+								: t("Waiting for {server}…", { server: quoted(tool.server) })}
 							<Elapsed tool={tool.name} client={client} />
 							<Button size="small" onClick={() => running.current?.abort()}>
 								{t("Cancel the call")}
@@ -293,7 +300,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 							))}
 						</div>
 					)}
-					{!call.isPending && problem && (
+					{!call.isPending && problem && !mended && (
 						<div role="alert" className="px-4 py-3 text-bad">
 							<p className="whitespace-pre-wrap break-words">
 								{marked && way === "form" ? t("Nothing was called. Look at the marked fields.") : messageOf(problem)}
@@ -335,12 +342,14 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 							{view === "json" ? <Json value={call.data.result} /> : <Result result={call.data.result} />}
 						</Suspense>
 					)}
-					{call.isIdle && !error && <p className="px-4 py-6 text-muted">{t("What the tool answers appears here.")}</p>}
+					{call.isIdle && (!error || mended) && (
+						<p className="px-4 py-6 text-muted">{t("What the tool answers appears here.")}</p>
+					)}
 				</div>
 			</Card>
 			{asking && (
 				<Confirm
-					title={t("Run {name}?", { name: tool.name })}
+					title={t("Run {name}?", { name: quoted(tool.name) })}
 					action={t("Run")}
 					danger
 					onClose={() => ask(false)}

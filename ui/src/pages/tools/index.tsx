@@ -188,10 +188,15 @@ export default function Tools() {
 		{
 			id: "server",
 			title: t("Server"),
-			width: "112px",
+			width: "minmax(112px,176px)",
 			right: true,
 			cell: (tool) => (
-				<button type="button" className="text-muted hover:text-text" onClick={() => set("server", tool.server)}>
+				<button
+					type="button"
+					className="line max-w-full align-middle text-muted hover:text-text"
+					title={tool.server}
+					onClick={() => set("server", tool.server)}
+				>
 					{tool.server}
 				</button>
 			),

@@ -1,6 +1,7 @@
 export default {
 	"{n} of them off": "うち {n} 個はオフ",
 	"What it does": "できること",
+	On: "オン",
 	Why: "一致した語",
 	Score: "スコア",
 	"by meaning": "意味が近い",

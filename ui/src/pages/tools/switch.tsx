@@ -27,6 +27,9 @@ export function ToolSwitch({ tool }: { tool: S["Tool"] }) {
 			<span className="text-muted text-xs max-md:hidden" aria-hidden="true">
 				{tool.enabled ? t("On for clients") : t("Off for clients")}
 			</span>
+			<span className="text-muted text-xs md:hidden" aria-hidden="true">
+				{tool.enabled ? t("On") : t("Off")}
+			</span>
 			<Switch
 				on={tool.enabled}
 				disabled={!admin}
