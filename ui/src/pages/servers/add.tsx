@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { useLocation } from "wouter";
 import { api, Failure, query, refresh, type S } from "@/api/client";
-import { ended, list, quoted, sentences, t, tn } from "@/lang";
+import { list, quoted, sentences, t, tn } from "@/lang";
 import { useChoice } from "@/shell/address";
 import { Button, Dialog, Field, Input, messageOf, Problem, Prose, Select, say, Tabs, TextArea, useChanged } from "@/ui";
 import { fieldErrors, isAtFields, jsonOf, useShowWrong } from "@/ui/schemaform";
