@@ -64,7 +64,7 @@ test("a module is written, used, changed, and deleted when nothing uses it", asy
 	await expect(script(page)).not.toContainText("let x");
 	await page.keyboard.insertText("ctx.request.params.arguments.text += params.sign;");
 	await page.keyboard.press("Control+s");
-	await expect(page.getByText("shout is saved as v1.")).toBeVisible();
+	await expect(page.getByText("“shout” is saved as v1.")).toBeVisible();
 	await expect(page).toHaveURL(/\/modules\/shout$/);
 	await expect(page.getByText("No workflow uses it yet.")).toBeVisible();
 
@@ -73,7 +73,7 @@ test("a module is written, used, changed, and deleted when nothing uses it", asy
 	await expect(page.getByRole("link", { name: "shouting" })).toBeVisible();
 	expect(JSON.stringify(await genkan.call("fault__echo", { text: "hello" }))).toContain("hello!");
 	await page.getByRole("button", { name: "Delete" }).click();
-	await expect(page.getByRole("dialog", { name: "shout is in use" })).toContainText("shouting");
+	await expect(page.getByRole("dialog", { name: "“shout” is in use" })).toContainText("shouting");
 	await accessible(page);
 	await page.keyboard.press("Escape");
 
@@ -86,14 +86,14 @@ test("a module is written, used, changed, and deleted when nothing uses it", asy
 	await page.keyboard.press("Control+End");
 	await page.keyboard.insertText("\nctx.request.params.arguments.text += '?';");
 	await save(page).click();
-	await expect(page.getByText("shout is saved as v2.")).toBeVisible();
+	await expect(page.getByText("“shout” is saved as v2.")).toBeVisible();
 	expect(JSON.stringify(await genkan.call("fault__echo", { text: "hello" }))).toContain("hello!?");
 
 	// An old version comes back.
 	await page.getByLabel("Version").selectOption("1");
 	await expect(script(page)).not.toContainText("'?'");
 	await page.getByRole("button", { name: "Save as the newest version" }).click();
-	await expect(page.getByText("shout is saved as v3.")).toBeVisible();
+	await expect(page.getByText("“shout” is saved as v3.")).toBeVisible();
 	await expect(page.getByLabel("Version")).toHaveValue("3");
 
 	await genkan.rest("DELETE", "/v1/workflows/shouting");
@@ -101,7 +101,7 @@ test("a module is written, used, changed, and deleted when nothing uses it", asy
 	await page.getByLabel("Description").fill("goes with it");
 	await page.getByRole("button", { name: "Delete" }).click();
 	await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
-	await expect(page.getByText("The hook module shout is deleted.")).toBeVisible();
+	await expect(page.getByText("The hook module “shout” is deleted.")).toBeVisible();
 	await expect(page).toHaveURL(/\/modules$/);
 });
 
@@ -172,11 +172,11 @@ test("what is typed while a module is saved stays, and the save is nobody else's
 	await expect(page.getByText("Somebody has saved")).toHaveCount(0);
 	await description.fill("second");
 	answer();
-	await expect(page.getByText("own is saved as v2.")).toBeVisible();
+	await expect(page.getByText("“own” is saved as v2.")).toBeVisible();
 	await expect(description).toHaveValue("second");
 	await expect(page.getByText("Somebody has saved")).toHaveCount(0);
 	await save(page).click();
-	await expect(page.getByText("own is saved as v3.")).toBeVisible();
+	await expect(page.getByText("“own” is saved as v3.")).toBeVisible();
 	await expect(description).toHaveValue("second");
 	await expect(page.getByRole("button", { name: "Discard" })).toHaveCount(0);
 });

@@ -1,6 +1,6 @@
 import { BookOpen, Gauge, ListTree, type LucideIcon, Plug, Server, Settings, Users, Workflow } from "lucide-react";
 import { query } from "../api/client";
-import { list, t, tn } from "../lang";
+import { list, quoted, t, tn } from "../lang";
 import type { Tone } from "../ui";
 import { useSession } from "./session";
 
@@ -75,4 +75,4 @@ export function useServerTone(): { tone: Tone; title: string } | undefined {
 	return undefined;
 }
 
-const names = (servers: { name: string }[]) => list(servers.map((server) => server.name));
+const names = (servers: { name: string }[]) => list(servers.map((server) => quoted(server.name)));

@@ -10,7 +10,7 @@ export default {
 	"no workflow": "なし",
 	Script: "スクリプト",
 	"Line {line}, column {column}: {why}": "{line} 行 {column} 列：{why}",
-	"{name} is saved as v{version}.": "「{name}」を v{version} として保存しました。",
+	"“{name}” is saved as v{version}.": "「{name}」を v{version} として保存しました。",
 	"Save or discard your changes first.": "先に変更を保存するか、元に戻してください。",
 	"v{n}, the newest": "v{n}（最新）",
 	"Save as the newest version": "最新バージョンとして保存",
@@ -22,11 +22,11 @@ export default {
 		"このモジュールを使うフックに、入力フォームとして表示されます。値はスクリプトの params に入ります。",
 	"No workflow uses it yet. In the editor of a workflow, add a step and choose it by its name.":
 		"まだどのワークフローでも使われていません。ワークフローのエディターでノードを追加し、この名前を選んでください。",
-	"{name} is in use": "「{name}」は使用中です",
+	"“{name}” is in use": "「{name}」は使用中です",
 	"It can be deleted once no workflow uses it. Choose another script in the hooks of these workflows first:":
 		"使用中のフックモジュールは削除できません。先に、次のワークフローのフックで別のスクリプトを選んでください。",
-	"Delete the hook module {name}?": "フックモジュール「{name}」を削除しますか？",
-	"The hook module {name} is deleted.": "フックモジュール「{name}」を削除しました。",
+	"Delete the hook module “{name}”?": "フックモジュール「{name}」を削除しますか？",
+	"The hook module “{name}” is deleted.": "フックモジュール「{name}」を削除しました。",
 	"No workflow uses it. All its versions go with it.":
 		"どのワークフローでも使われていません。すべてのバージョンが削除されます。",
 	"A hook is a step of a workflow that runs a script. A hook module is a script that several hooks share.":

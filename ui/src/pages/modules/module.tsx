@@ -129,7 +129,7 @@ function Form({ newest, shown }: { newest?: S["HookModule"]; shown?: S["HookModu
 					queries.setQueryData(["get", "/v1/hook-modules/{id}", { params: { path } }], module);
 					refresh("/v1/hook-modules");
 					setDraft((now) => draftOf(module.version, now?.texts ?? {}, draft?.texts ?? {})); // what was typed meanwhile
-					say(t("{name} is saved as v{version}.", { name: module.id, version: module.version }));
+					say(t("“{name}” is saved as v{version}.", { name: module.id, version: module.version }));
 					setTimeout(() => go(`/modules/${encodeURIComponent(module.id)}`, { replace: true })); // when the draft is gone
 				},
 			},
@@ -307,7 +307,7 @@ function Delete({ module, onDone, onClose }: { module: S["HookModule"]; onDone: 
 	if (module.workflows.length > 0)
 		return (
 			<Dialog
-				title={t("{name} is in use", { name })}
+				title={t("“{name}” is in use", { name })}
 				onClose={onClose}
 				actions={<Button onClick={onClose}>{t("Close")}</Button>}
 			>
@@ -321,7 +321,7 @@ function Delete({ module, onDone, onClose }: { module: S["HookModule"]; onDone: 
 		);
 	return (
 		<Confirm
-			title={t("Delete the hook module {name}?", { name })}
+			title={t("Delete the hook module “{name}”?", { name })}
 			action={t("Delete")}
 			danger
 			busy={remove.isPending}
@@ -331,7 +331,7 @@ function Delete({ module, onDone, onClose }: { module: S["HookModule"]; onDone: 
 					{ params: { path: { id: name } } },
 					{
 						onSuccess: () => {
-							say(t("The hook module {name} is deleted.", { name }));
+							say(t("The hook module “{name}” is deleted.", { name }));
 							onDone();
 							setTimeout(() => {
 								go("/modules"); // when the draft is gone
