@@ -577,7 +577,7 @@ test.describe("a workflow that is deleted", () => {
 		await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
 		await expect(page.getByRole("heading", { name: "Workflows", exact: true })).toBeVisible();
 		await page.goBack();
-		await expect(page.getByText("There is no workflow goes")).toBeVisible();
+		await expect(page.getByText("There is no workflow “goes”")).toBeVisible();
 		await expect(node(page, "call")).toHaveCount(0);
 	});
 

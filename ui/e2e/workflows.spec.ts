@@ -162,9 +162,9 @@ test("the kill switch turns all workflows off, and on again", async ({ signedIn:
 
 	// A workflow that carries out a limit is not edited by itself.
 	await go(page, genkan, "tools/fault__echo");
-	await expect(page.getByRole("link", { name: /limit of the token bot/ })).toHaveAttribute("href", /clients$/);
+	await expect(page.getByRole("link", { name: /limit of the token “bot”/ })).toHaveAttribute("href", /clients$/);
 	await go(page, genkan, "workflows/limit-servers-bot");
-	await expect(page.getByText("This workflow carries out the limit of the token bot.")).toBeVisible();
+	await expect(page.getByText("This workflow carries out the limit of the token “bot”.")).toBeVisible();
 	await expect(page.getByRole("button", { name: "Stop" })).toHaveCount(0);
 	await expect(page.getByRole("button", { name: "Enable…" })).toHaveCount(0);
 	await expect(page.getByRole("textbox", { name: "Name" })).toHaveAttribute("readonly");
@@ -205,7 +205,7 @@ test("answers that come late are told, and do not lead away", async ({ signedIn:
 	await slow.click();
 	await expect(slow).toHaveAttribute("aria-busy", "true");
 	await page.getByRole("switch", { name: "Enable “The quick”" }).click();
-	await expect(page.getByText("The quick v1 is active.")).toBeVisible();
+	await expect(page.getByText("“The quick” v1 is active.")).toBeVisible();
 	await refuse!();
 	await expect(page.getByText("It is not now.")).toBeVisible();
 	await expect(slow).toBeEnabled();
@@ -279,7 +279,7 @@ test("all workflows are exported to a file, deleted, and imported again as they 
 			file("first.json", Buffer.from(JSON.stringify(flow("third", { clients: ["bea"] })))),
 			file("second.json", Buffer.from(JSON.stringify(flow("third", { clients: ["bea"] })))),
 		]);
-	await expect(page.getByText("The third was there already. The file is its draft now, v2")).toBeVisible();
+	await expect(page.getByText("“The third” was there already. The file is its draft now, v2")).toBeVisible();
 	await expect(page.getByText("1 workflow is already as in the file.")).toBeVisible();
 	await expect(page.getByRole("row", { name: /The (first|second|third)/ })).toHaveCount(3);
 	expect([await stored("first"), await stored("second")]).toEqual(before);

@@ -239,7 +239,7 @@ function Sentence({ call }: { call: Details }) {
 		call.outcome === "ok"
 			? t("{client} called {tool} at {time}: {took} ({parts}).")
 			: denier
-				? t("{client} called {tool} at {time}. The workflow {workflow} denied it after {took} ({parts}).")
+				? t("{client} called {tool} at {time}. The workflow “{workflow}” denied it after {took} ({parts}).")
 				: call.outcome === "canceled"
 					? t("{client} called {tool} at {time}. It was canceled after {took} ({parts}).")
 					: t("{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}."),
@@ -261,7 +261,7 @@ function Sentence({ call }: { call: Details }) {
 				?.filter((trace) => trace.mode === "shadow" && (trace.changed || ["denied", "failed"].includes(trace.outcome)))
 				.map((trace) => (
 					<p key={`${trace.workflow} ${trace.startedAt}`} className="mt-1 text-muted">
-						{t("The workflow {name} is in shadow mode.", { name: workflowName(trace.workflow) })}
+						{t("The workflow “{name}” is in shadow mode.", { name: workflowName(trace.workflow) })}
 						{between()}
 						{wouldHave(trace)}
 					</p>

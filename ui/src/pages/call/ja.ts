@@ -39,11 +39,11 @@ export default {
 	"{n} attempts": "試行 {n} 回",
 	"{client} called {tool} at {time}: {took} ({parts}).":
 		"{client} が {time} に {tool} を呼び出しました。所要時間：{took}（{parts}）。",
-	"{client} called {tool} at {time}. The workflow {workflow} denied it after {took} ({parts}).":
+	"{client} called {tool} at {time}. The workflow “{workflow}” denied it after {took} ({parts}).":
 		"{client} が {time} に {tool} を呼び出し、ワークフロー「{workflow}」が拒否しました。所要時間：{took}（{parts}）。",
 	"{client} called {tool} at {time}. It was canceled after {took} ({parts}).":
 		"{client} が {time} に {tool} を呼び出し、キャンセルされました。所要時間：{took}（{parts}）。",
-	"The workflow {name} is in shadow mode.": "ワークフロー「{name}」はシャドーで動いています。",
+	"The workflow “{name}” is in shadow mode.": "ワークフロー「{name}」はシャドーで動いています。",
 	"{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}.":
 		"{client} が {time} に {tool} を呼び出し、失敗しました（{outcome}）。所要時間：{took}（{parts}）。",
 	"{client} called {tool} at {time}. The call has not ended yet; this page shows it when it has.":

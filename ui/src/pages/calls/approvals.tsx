@@ -115,7 +115,7 @@ export function Approval({ approval, moves = 0 }: { approval: S["Approval"]; mov
 					{approval.message && <span className="text-muted">{seen(approval.message)}</span>}
 					{between()}
 					<span className="text-muted">
-						{t("Asked by the workflow {name}.", { name: workflowName(approval.workflow) })}
+						{t("Asked by the workflow “{name}”.", { name: workflowName(approval.workflow) })}
 					</span>
 				</div>
 				<span className="tabular text-muted text-xs" title={t("Then it is denied.")}>

@@ -9,7 +9,7 @@ export default {
 	"{client} wants to call {tool}.": "{client} が {tool} を呼び出そうとしています。",
 	"{tool} is allowed.": "{tool} を許可しました。",
 	"{tool} is denied.": "{tool} を拒否しました。",
-	"Asked by the workflow {name}.": "（ワークフロー「{name}」）",
+	"Asked by the workflow “{name}”.": "（ワークフロー「{name}」）",
 	"Its caller has disconnected.": "呼び出し元は切断しています。",
 	"Its client asks its person, too.": "クライアントも利用者に確認しています。",
 	"{n} bytes of the arguments are not shown here.": "引数のうち {n} バイトは、ここには表示されていません。",

@@ -2,7 +2,7 @@ import { Workflow } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import type { S } from "@/api/client";
 import { useEvents } from "@/api/events";
-import { clock, number, span, t, tn, took } from "@/lang";
+import { clock, number, span, t, took } from "@/lang";
 import { term } from "@/lang/terms";
 import { useApprovals, useWorkflows } from "@/shell/session";
 import { cx, Dot, Spinner, type Tone } from "@/ui";
@@ -21,22 +21,6 @@ export const ownServers = (servers: S["Server"][] = []): S["Server"][] =>
 
 /** partName is what people call a part of Genkan itself that is listed with the servers. */
 export const partName = (name: string): string => (name === "kb" ? t("knowledge base") : name);
-
-/** serversWord counts servers: those that people have added, those that are up and those
- * that are off. Parts of Genkan itself are named, because they are no servers. */
-export function serversWord(servers: S["Server"][]): string {
-	const own = ownServers(servers);
-	const up = own.filter((server) => server.state === "ready").length;
-	const off = servers.filter((server) => server.state === "disabled").length;
-	const parts = servers.filter((server) => server.source === "built-in").map((server) => partName(server.name));
-	return [
-		tn(own.length, "{n} server, {up} up", "{n} servers, {up} up", { up: number(up) }),
-		off > 0 && tn(off, "{n} off", "{n} off"),
-		...parts,
-	]
-		.filter(Boolean)
-		.join(" · ");
-}
 
 export const ages: [string, string][] = [
 	["15m", /* t */ "Last 15 minutes"],

@@ -84,7 +84,7 @@ export function Header({ panel, onPanel }: { panel: string | null; onPanel: (id:
 			</div>
 			{limited && (
 				<p role="note" className="basis-full text-muted">
-					{t("This workflow carries out the limit of the token {name}.", { name: limited })}
+					{t("This workflow carries out the limit of the token “{name}”.", { name: limited })}
 					{between()}
 					<Link href="/clients" className="text-accent underline">
 						{t("Change the limit")}

@@ -127,7 +127,7 @@ function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
 			<Page title={t("Workflows")}>
 				<Empty
 					icon={<SearchX />}
-					title={t("There is no workflow {name}", { name: id })}
+					title={t("There is no workflow “{name}”", { name: id })}
 					actions={<LinkButton href="/workflows">{t("All workflows")}</LinkButton>}
 				/>
 			</Page>

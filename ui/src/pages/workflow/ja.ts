@@ -9,7 +9,7 @@ export default {
 		"この画面では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。",
 	"Yellow marks are what the workflow took out.": "黄色の箇所は、ワークフローが伏せた値です。",
 	"ran {time}": "実行 {time}",
-	"The draft of {name} is not saved: {why}": "{name} の下書きは保存されていません：{why}",
+	"The draft of “{name}” is not saved: {why}": "{name} の下書きは保存されていません：{why}",
 	"Another test has this name.": "同じ名前のテストがあります。",
 	"Drawing of the workflow": "ワークフローの図",
 	"Arrows move between steps, Tab adds a step, C connects, F2 renames, Delete removes, Enter goes to its settings, Escape leaves.":
@@ -176,9 +176,9 @@ export default {
 	"The workflow takes {time}.": "ワークフローの所要時間は {time} です。",
 	"Output: {n} fields changed": "出力：{n} か所を変更",
 	"The draft is not saved yet.": "下書きがまだ保存されていません。",
-	"{name} v{version} watches the calls and changes nothing, until you enable it.":
+	"“{name}” v{version} watches the calls and changes nothing, until you enable it.":
 		"「{name}」の v{version} をシャドーで開始しました。有効にするまで、結果を記録するだけです。",
-	"{name} v{version} is active.": "「{name}」の v{version} を有効にしました。",
+	"“{name}” v{version} is active.": "「{name}」の v{version} を有効にしました。",
 	Versions: "バージョン",
 	active: "有効",
 	"Version {version} is the draft now.": "バージョン {version} を下書きにしました。",
@@ -280,7 +280,7 @@ export default {
 	Tests: "テスト",
 	draft: "下書き",
 	"Of the last calls around which workflows ran.": "ワークフローが動いた最近の呼び出しでの回数です。",
-	"{name}: version {version} runs again, as version {now}. It only watches: calls are not changed.":
+	"“{name}”: version {version} runs again, as version {now}. It only watches: calls are not changed.":
 		"「{name}」：v{version} の内容を v{now} としてシャドーで開始しました。呼び出しは変更されません。",
 	"The draft becomes the same; what it was stays in the list of versions.":
 		"下書きも同じ内容になります。今の下書きはバージョンの一覧に残ります。",
@@ -288,7 +288,7 @@ export default {
 	"would change": "変更の見込み",
 	"would deny": "拒否の見込み",
 	"was in shadow": "直前までシャドー",
-	"{name}: what was version {version} runs again, as version {now}.":
+	"“{name}”: what was version {version} runs again, as version {now}.":
 		"「{name}」：v{version} の内容を v{now} として有効にしました。",
 	"Compared with": "比較対象",
 	"the draft": "下書き",
@@ -409,7 +409,7 @@ export default {
 	"This workflow was deleted elsewhere. What is drawn here is stored no more.":
 		"このワークフローは別の場所で削除されました。ここに表示している内容は保存されていません。",
 	"Keep it as a new workflow": "新しいワークフローとして保存",
-	"This workflow carries out the limit of the token {name}.":
+	"This workflow carries out the limit of the token “{name}”.":
 		"このワークフローは、アクセストークン「{name}」の制限を実行するものです。",
 	"Change the limit": "制限を変更",
 	"The time in which a person is asked is not counted.": "承認を待つ時間は含みません。",

@@ -115,7 +115,7 @@ async function leaveDraft(): Promise<void> {
 	queries.removeQueries({ queryKey: ["get", "/v1/workflows/{id}"], type: "inactive" }); // that is the draft of before
 	const { id, draft, saving } = editor();
 	if (saving.state === "failed" || saving.state === "conflict")
-		complain(t("The draft of {name} is not saved: {why}", { name: draft.name || id, why: messageOf(saving.error) }));
+		complain(t("The draft of “{name}” is not saved: {why}", { name: draft.name || id, why: messageOf(saving.error) }));
 }
 
 /** discard drops what is not stored. */

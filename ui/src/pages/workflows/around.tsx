@@ -29,10 +29,10 @@ export function enabledText({ name, mode, runningVersion }: S["Workflow"], allOf
 	const what = { name, version: runningVersion! };
 	const said =
 		mode === "shadow"
-			? t("{name} v{version} watches the calls and changes nothing, until you enable it.", what)
-			: t("{name} v{version} is active.", what);
+			? t("“{name}” v{version} watches the calls and changes nothing, until you enable it.", what)
+			: t("“{name}” v{version} is active.", what);
 	if (!allOff) return said;
-	return t("{name} v{version} is enabled, but does not run: all workflows are off.", what);
+	return t("“{name}” v{version} is enabled, but does not run: all workflows are off.", what);
 }
 
 /** noServer says that a workflow is for servers that do not exist. */
@@ -176,7 +176,7 @@ export function Around({ tool: one }: { tool: S["Tool"] }) {
 						>
 							<Dot tone={tone} />
 							<span className="font-medium">
-								{workflow.limitOf ? t("limit of the token {name}", { name: workflow.limitOf }) : workflow.name}
+								{workflow.limitOf ? t("limit of the token “{name}”", { name: workflow.limitOf }) : workflow.name}
 							</span>
 							<span className="text-muted text-xs">
 								{word}

@@ -125,8 +125,8 @@ export default function Workflows() {
 				wrong.push(
 					tn(
 						problemCount,
-						"{name} has {n} problem, and cannot be enabled before that is mended. Open it to see which.",
-						"{name} has {n} problems, and cannot be enabled before they are mended. Open it to see which.",
+						"“{name}” has {n} problem, and cannot be enabled before that is mended. Open it to see which.",
+						"“{name}” has {n} problems, and cannot be enabled before they are mended. Open it to see which.",
 						{ name: id },
 					),
 				);
@@ -137,7 +137,7 @@ export default function Workflows() {
 		const [first, ...more] = changed;
 		if (first && more.length === 0)
 			say(
-				t("{name} was there already. The file is its draft now, v{version}; what runs stays.", {
+				t("“{name}” was there already. The file is its draft now, v{version}; what runs stays.", {
 					name: nameOf(first.id),
 					version: first.version,
 				}),

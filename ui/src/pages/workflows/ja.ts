@@ -1,6 +1,6 @@
 export default {
 	"{n} workflows are imported, as drafts.": "ワークフロー {n} 件を下書きとして取り込みました。",
-	"{name} was there already. The file is its draft now, v{version}; what runs stays.":
+	"“{name}” was there already. The file is its draft now, v{version}; what runs stays.":
 		"「{name}」はすでにあるため、ファイルの内容を下書き v{version} として保存しました。有効なバージョンは変わりません。",
 	"{n} workflows are already as in the file. Nothing has changed.":
 		"ワークフロー {n} 件はファイルと同じ内容です。変更はありません。",
@@ -25,7 +25,7 @@ export default {
 	"A call passes through them from top to bottom, its answer from bottom to top. “Order” in the settings of a workflow changes its place.":
 		"呼び出しは上から順に、応答は下から順に処理されます。順番は、ワークフローの設定の「順番」で変えられます。",
 	"Runs since it was enabled, or since Genkan started.": "有効にしてから、または Genkan を起動してからの実行回数です。",
-	"{name} has {n} problems, and cannot be enabled before they are mended. Open it to see which.":
+	"“{name}” has {n} problems, and cannot be enabled before they are mended. Open it to see which.":
 		"「{name}」には問題が {n} 件あり、直すまで有効にできません。開くと内容を確認できます。",
 	More: "その他",
 	"More about {name}": "「{name}」の操作",
@@ -79,7 +79,7 @@ export default {
 	"Turn them off": "一時停止する",
 	"Calls pass as if there were none: nothing is redacted, denied or hidden, until you turn them on again. Limits of tokens stay. Runs that have begun go on.":
 		"再開するまで、呼び出しはワークフローを通りません。伏せ字、拒否、非表示は行われません。アクセストークンの制限は有効なままです。すでに始まった処理は最後まで実行されます。",
-	"There is no workflow {name}": "ワークフロー「{name}」はありません",
+	"There is no workflow “{name}”": "ワークフロー「{name}」はありません",
 	"Limits of tokens are set under": "アクセストークンの制限を設定するページ：",
 	Templates: "テンプレート",
 	"{n} drafts are stored, which belong together. Try them on past calls, then enable them.":
@@ -110,8 +110,8 @@ export default {
 		"{names} はすでにあります。ファイルの内容を下書きにしました。有効なバージョンは変わりません。",
 	"Not all could be imported": "取り込みで見つかった問題",
 	"Nothing was imported": "取り込めなかったファイル",
-	"limit of the token {name}": "アクセストークン「{name}」の制限",
-	"{name} v{version} is enabled, but does not run: all workflows are off.":
+	"limit of the token “{name}”": "アクセストークン「{name}」の制限",
+	"“{name}” v{version} is enabled, but does not run: all workflows are off.":
 		"「{name}」の v{version} を有効にしましたが、すべてのワークフローが一時停止中のため、動きません。",
 	"Stop “{name}”": "「{name}」を無効にする",
 	"Enable “{name}”": "「{name}」を有効にする",

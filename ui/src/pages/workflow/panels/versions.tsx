@@ -158,8 +158,8 @@ function Version({
 			const what = { name: now.name, version, now: now.version };
 			say(
 				now.mode === "shadow"
-					? t("{name}: version {version} runs again, as version {now}. It only watches: calls are not changed.", what)
-					: t("{name}: what was version {version} runs again, as version {now}.", what),
+					? t("“{name}”: version {version} runs again, as version {now}. It only watches: calls are not changed.", what)
+					: t("“{name}”: what was version {version} runs again, as version {now}.", what),
 			);
 		} catch (error) {
 			complain(error);
