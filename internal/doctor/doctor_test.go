@@ -519,7 +519,7 @@ func TestFindings(t *testing.T) {
 			server(func(s *doctor.Server) {
 				s.Changed = []doctor.Changed{{Name: "x://a", Address: true, LeftOut: true, TakenBy: "other"}, {Name: "x://b", Address: true, LeftOut: true, TakenBy: "other"}}
 			}),
-			[]string{`note server/github: 2 of the URIs of its resources are those of server other, too, and clients that see both servers get the resources of other: x://a, x://b`},
+			[]string{`note server/github: clients that see server other, too, get 2 of its resources instead, because they have the same URIs: x://a, x://b`},
 		},
 		"a taken name": {
 			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}} }),

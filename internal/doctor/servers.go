@@ -238,7 +238,7 @@ func (e *examination) changed(s *Server) {
 	}
 	for _, other := range slices.Sorted(maps.Keys(twins)) {
 		// A prefix does not change addresses, so there is nothing to fix.
-		e.say(Note, gateway.Textf("%[1]d of the URIs of its resources are those of server %[2]s, too, and clients that see both servers get the resources of %[2]s: %[3]s", len(twins[other]), other, names(twins[other])))
+		e.say(Note, gateway.Textf("clients that see server %[2]s, too, get %[1]d of its resources instead, because they have the same URIs: %[3]s", len(twins[other]), other, names(twins[other])))
 	}
 	for _, other := range slices.Sorted(maps.Keys(replaced)) {
 		e.say(Note, gateway.Textf("%d of its tools are replaced by those of server %s: %s", len(replaced[other]), other, names(replaced[other]))).
