@@ -77,7 +77,7 @@ func (e *examination) entries(c *Client, f *ClientFile) {
 	case len(f.Others) == 0:
 		e.say(OK, gateway.Textf("%s: all entries lead to genkan: %d", f.Path, n))
 	case n == 0:
-		e.say(Note, gateway.Textf("%s: no entry leads to genkan: %s", f.Path, names(f.Others))).
+		e.say(Note, gateway.Textf("%s: entries that do not lead to genkan: %s", f.Path, names(f.Others))).
 			run(e.takeOver(c, f))
 	default:
 		e.say(Note, gateway.Textf("%s: %d of %d entries do not lead to genkan: %s", f.Path, len(f.Others), len(f.Others)+n, names(f.Others))).

@@ -580,13 +580,13 @@ func TestFindings(t *testing.T) {
 			func(f *doctor.Facts) {
 				f.Clients[0].Files[0].Leads, f.Clients[0].Files[0].Others = nil, []string{"a", "b"}
 			},
-			[]string{"note client/cursor: /srv/example/mcp.json: no entry leads to genkan: a, b > genkan import cursor && genkan connect cursor --write"},
+			[]string{"note client/cursor: /srv/example/mcp.json: entries that do not lead to genkan: a, b > genkan import cursor && genkan connect cursor --write"},
 		},
 		"taken over, not connected": {
 			func(f *doctor.Facts) {
 				f.Clients[0].Files[0].Leads, f.Clients[0].Files[0].Others, f.Clients[0].Files[0].Imported = nil, []string{"a"}, true
 			},
-			[]string{"note client/cursor: /srv/example/mcp.json: no entry leads to genkan: a > genkan connect cursor --write"},
+			[]string{"note client/cursor: /srv/example/mcp.json: entries that do not lead to genkan: a > genkan connect cursor --write"},
 		},
 		"the one entry has a revoked token": {
 			lead(func(l *doctor.Lead) { l.All, l.Token = true, doctor.TokenRevoked }),

@@ -158,7 +158,7 @@ var jaDoctor = map[string]string{
 	"the file is %s":                                 "ファイル：%s",
 	"%s  (%s)":                                       "%s（%s）",
 	"%s: all entries lead to genkan: %d":             "%s：設定のエントリ %d 件がすべて Genkan につながっています",
-	"%s: no entry leads to genkan: %s":               "%s：%s は Genkan につながっていません",
+	"%s: entries that do not lead to genkan: %s":     "%s：%s は Genkan につながっていません",
 	"%s: %d of %d entries do not lead to genkan: %s": "%s：設定のエントリ %[3]d 件のうち %[2]d 件が Genkan につながっていません：%[4]s",
 	"the entry %s of %s leads to the server %s, which is not configured or is off":                "%[2]s の設定のエントリ「%[1]s」が指すサーバー「%[3]s」は、登録されていないかオフです",
 	"add the server, or delete this entry from the file":                                          "サーバーを追加するか、このエントリをファイルから削除してください",

@@ -54,10 +54,10 @@ func TestSaying(t *testing.T) {
 		},
 		"a list of names, and an exit status": {
 			func(l Language) string {
-				return l.Text(gateway.Textf("%s: no entry leads to genkan: %s", "f", gateway.Names([]string{"a", "b"}))) + " " +
+				return l.Text(gateway.Textf("%s: entries that do not lead to genkan: %s", "f", gateway.Names([]string{"a", "b"}))) + " " +
 					l.Text(gateway.Textf("its process ended with exit status %d", 1))
 			},
-			"f: no entry leads to genkan: a, b its process ended with exit status 1",
+			"f: entries that do not lead to genkan: a, b its process ended with exit status 1",
 			"f：a、b は Genkan につながっていません プロセスが終了しました（終了コード 1）",
 		},
 		"a text": {

@@ -536,7 +536,7 @@ function FirstCall({ first, onSent }: { first?: Call; onSent: () => void }) {
 				!first && (
 					<>
 						<q className="block rounded-md bg-sunken px-3 py-2">{prompt}</q>
-						<p className="mt-2 text-xs">
+						<p className="mt-2 text-muted text-xs">
 							<Prose
 								text={t("Test calls and `genkan call` are your own calls. They are listed, but not waited for.")}
 							/>
