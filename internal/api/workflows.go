@@ -30,11 +30,11 @@ func (a *API) workflowRoutes() []route {
 	list := []route{
 		{
 			method: "GET", path: "/v1/workflows", id: "listWorkflows", summary: "List the workflows",
-			about: "With tool or client, only those that run around its calls or make its list, in the order in which they see a call.",
+			about: "With tool or client, only those that run around its calls or make its list, in the order in which they see a call; with drafts, also those that do not run.",
 			query: []query{
 				{name: "tool", kind: "string", about: "Only workflows that apply to this tool: its name, or server__tool by the server's own names."},
 				{name: "client", kind: "string", about: "Only workflows that apply to this client."},
-				{name: "drafts", kind: "boolean", about: "With tool: workflows that would apply to it if their newest version ran, whether it runs or not."},
+				{name: "drafts", kind: "boolean", about: "With tool: the workflows that would apply to it if their newest version ran, whichever the client is."},
 			},
 			answer: client.WorkflowList{}, failures: []restError{noSuchThing}, serve: a.listWorkflows,
 		},

@@ -15,11 +15,11 @@ func (p *Process) ChangeTool(ctx context.Context, key catalog.ToolKey, change fu
 	if _, err := p.overrides.Change(ctx, key, change); err != nil {
 		return err
 	}
+	p.publish(gateway.Event{Source: key.Server, Kind: gateway.KindTool})
+	p.catchUp()
 	p.live.Publish(events.Event{
 		Topic: events.Tools, Name: client.EventToolEdited, Server: key.Server,
 		Data: events.ForAdmins(client.ToolEdited{Server: key.Server, Tool: key.Name}),
 	})
-	p.publish(gateway.Event{Source: key.Server, Kind: gateway.KindTool})
-	p.catchUp()
 	return nil
 }

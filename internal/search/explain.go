@@ -24,13 +24,20 @@ func (s *scorer) explain(hits []Hit, whole []term, text string) {
 		if as := spelled[q.text]; as != "" && q.shown == "" {
 			word = as
 		}
-		if typed := strings.Map(katakana, word); !strings.Contains(text, word) && strings.Contains(text, typed) {
-			word = typed
-		}
+		word = asTyped(text, word)
 		for _, e := range s.having(q.idea) {
 			if h := at[e.document]; h != nil && !slices.Contains(h.Matched, word) {
 				h.Matched = append(h.Matched, word)
 			}
 		}
 	}
+}
+
+// asTyped returns how a text writes a word whose katakana have become hiragana; the word
+// if it has it nowhere.
+func asTyped(text, word string) string {
+	if at := strings.Index(strings.Map(hiragana, text), word); at >= 0 {
+		return text[at : at+len(word)] // kana of both kinds have as many bytes
+	}
+	return word
 }

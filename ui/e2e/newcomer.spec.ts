@@ -83,9 +83,7 @@ for (const lang of ["en", "ja"] as const) {
 
 			// It is turned on.
 			await button(t("Enable…")).click();
-			await expect(
-				page.getByText(t("It is for {n} of the last {all} calls that could be tried.", { n: 1, all: 1 })),
-			).toBeVisible();
+			await expect(page.getByText(t("It is for the one call that could be tried."))).toBeVisible();
 			await translated(page, lang);
 			await page.getByRole("button", { name: t("Enable"), exact: true }).click();
 			await expect(page.getByText(t("active: v{version}", { version: 1 }))).toBeVisible();

@@ -47,7 +47,7 @@ type UseTemplate struct {
 // MadeWorkflows are the workflows that a template has made.
 type MadeWorkflows struct {
 	Workflows []Workflow `json:"workflows"`
-	Warnings  []string   `json:"warnings,omitempty" doc:"Patterns of match.tools that match no tool now."`
+	Warnings  []string   `json:"warnings,omitempty" doc:"Patterns of match.servers and match.tools that match no server and no tool now."`
 }
 
 // Templates lists the templates of workflows.

@@ -1,4 +1,4 @@
-import { createContext, use, useEffect } from "react";
+import { createContext, use } from "react";
 import { query } from "../api/client";
 import type { Session } from "../api/session";
 
@@ -10,22 +10,12 @@ export const useSession = (): Session => use(SessionContext)!;
 /** useWorkflows asks for all workflows, which administrators see. */
 export const useWorkflows = () => query.useQuery("get", "/v1/workflows", undefined, { enabled: useSession().admin });
 
-const stored = "genkan.command";
-
-/** knownCommand is what starts this Genkan in a terminal, as far as this browser has been told:
- * the page that signs in shows it when nobody is told anything. */
-export const knownCommand = (): string[] => JSON.parse(localStorage.getItem(stored) ?? '["genkan"]');
-
 /** useCommand is what starts this Genkan in a terminal, with the data directory if that is not
  * the usual one. Administrators on its machine know it. */
 export function useCommand(): string[] {
 	const { admin } = useSession();
 	const { data } = query.useQuery("get", "/v1/connections", undefined, { enabled: admin, retry: false });
-	const command = data?.command;
-	useEffect(() => {
-		if (command) localStorage.setItem(stored, JSON.stringify(command));
-	}, [command]);
-	return command ?? ["genkan"];
+	return data?.command ?? ["genkan"];
 }
 
 /** useApprovals asks which calls wait for a person, which administrators see. */

@@ -2,10 +2,8 @@ import { Languages } from "lucide-react";
 import { useState } from "react";
 import { signIn } from "../api/session";
 import { chooseLang, currentLang, t } from "../lang";
-import { Button, Card, Command, CopyButton, Field, Input, Notes, Problem, Rich } from "../ui";
-import { shellLine } from "../ui/shell";
+import { Button, Card, CopyButton, Field, Input, Notes, Problem, Rich } from "../ui";
 import { Mark } from "./mark";
-import { knownCommand } from "./session";
 
 /** SignIn is what a browser sees that has no session, or whose session has ended while a page
  * was open. */
@@ -13,8 +11,6 @@ export function SignIn({ problem, ended }: { problem?: unknown; ended?: boolean 
 	const [token, setToken] = useState("");
 	const [error, setError] = useState<unknown>(problem);
 	const [busy, setBusy] = useState(false);
-	const genkan = knownCommand();
-	const command = [...genkan, "ui"];
 	const other = currentLang() === "ja" ? "en" : "ja";
 	const enter = async () => {
 		if (!token.trim()) return;
@@ -50,8 +46,8 @@ export function SignIn({ problem, ended }: { problem?: unknown; ended?: boolean 
 					{t("On the machine where Genkan runs, this command opens the page with a link that works once:")}
 				</p>
 				<div className="flex items-center justify-between rounded-md bg-sunken py-1 pr-1 pl-3">
-					<Command words={command} />
-					<CopyButton text={shellLine(command)} />
+					<code>genkan ui</code>
+					<CopyButton text="genkan ui" />
 				</div>
 			</Card>
 			<Card className="flex flex-col gap-3 p-5">
@@ -60,7 +56,7 @@ export function SignIn({ problem, ended }: { problem?: unknown; ended?: boolean 
 					hint={
 						<Rich
 							text={t("An administrator makes one with {command}.")}
-							values={{ command: <Command words={[...genkan, "tokens", "add", "NAME"]} /> }}
+							values={{ command: <code>genkan tokens add NAME</code> }}
 						/>
 					}
 				>

@@ -256,7 +256,7 @@ export function Replay({ call }: { call: Details }) {
 		"get",
 		"/v1/workflows",
 		{ params: { query: { tool, drafts: true } } },
-		{ enabled: call.replayable && tool !== "" && fitting.length > 0, retry: false },
+		{ enabled: call.replayable && call.method === "tools/call" && tool !== "" && fitting.length > 0, retry: false },
 	);
 	/** isFor tells whether a workflow is for calls of the tool, if that is still there. */
 	const isFor = (workflow: S["Workflow"]) => found.data?.workflows.some(({ id }) => id === workflow.id) ?? true;

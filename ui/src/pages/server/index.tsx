@@ -50,7 +50,7 @@ export default function Server() {
 	const { admin } = useSession();
 	const remove = query.useMutation("delete", "/v1/servers/{name}");
 	// Nothing is asked about a server that is removed: it is not there any more.
-	const removing = remove.isPending || remove.isSuccess;
+	const removing = remove.variables?.params.path.name === name && (remove.isPending || remove.isSuccess);
 	const server = query.useQuery(
 		"get",
 		"/v1/servers/{name}",

@@ -118,6 +118,7 @@ function Found({
 	// Without a folder of a project or servers to import before, it is what the button does, too.
 	const connectable =
 		finding.command?.startsWith(`genkan connect ${name} --write`) &&
+		!finding.command.includes("&&") &&
 		connections.data?.connections.find((one) => one.name === name);
 	const mend = async (request: S["DoctorRequest"]) => {
 		setBusy(true);

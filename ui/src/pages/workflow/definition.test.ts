@@ -3,6 +3,7 @@ import kinds from "../../../../internal/api/testdata/kinds.json";
 import {
 	add,
 	isMoved,
+	moveOnto,
 	newDefinition,
 	nodeOf,
 	partIn,
@@ -106,4 +107,28 @@ test("what is no workflow is no part of one", () => {
 	});
 	expect(partIn('{"id":"a","type":"set"}')!.nodes).toEqual([{ id: "a", type: "set" }]);
 	for (const text of ["5", "null", "[1]", '{"nodes":[null]}', "{"]) expect(partIn(text)).toBeNull();
+});
+
+test("a step that moves onto an edge keeps its way out, and stays if that is its failure", () => {
+	const of = (type: string, sourceHandle: string) => ({
+		...draft,
+		nodes: [
+			...draft.nodes,
+			{ id: "s", type, data: { cases: [{ handle: "yes", when: "true" }] } },
+			{ id: "no", type: "end" },
+		],
+		edges: [
+			{ source: "start", target: "s" },
+			{ source: "s", sourceHandle, target: "no" },
+			{ source: "call", target: "end" },
+		],
+	});
+	const condition = of("condition", "else");
+	expect(moveOnto(condition, "s", condition.edges[2]!).edges).toEqual([
+		{ source: "start", target: "no" },
+		{ source: "call", target: "s" },
+		{ source: "s", target: "end", sourceHandle: "else" },
+	]);
+	const failing = of("hook", "error");
+	expect(moveOnto(failing, "s", failing.edges[2]!)).toBe(failing);
 });

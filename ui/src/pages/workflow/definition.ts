@@ -342,7 +342,7 @@ export function remove(draft: Definition, ids: string[]): Definition {
 	return out;
 }
 
-/** edgeUnder is the edge whose line goes through a point, beside those of a step. */
+/** edgeUnder is the edge whose line goes through a point, except those of a step. */
 export function edgeUnder(draft: Definition, id: string, point: Point): Edge | undefined {
 	return draft.edges.find((edge) => {
 		const [source, target] = [nodeOf(draft, edge.source), nodeOf(draft, edge.target)];
@@ -356,11 +356,13 @@ export function edgeUnder(draft: Definition, id: string, point: Point): Edge | u
 }
 
 /** moveOnto is a draft in which a step has gone from its place in a path into an edge. A step
- * whose exits lead to several others stays: what belongs where is not clear then. */
+ * whose exits lead to several others stays, and so does one that leads on only by its failure:
+ * what belongs where is not clear then. */
 export function moveOnto(draft: Definition, id: string, edge: Edge): Definition {
 	const node = nodeOf(draft, id);
-	const way = node && outsOf(node)[0];
-	if (!node || !way || node.type === "start" || isDetached(node) || leaving(draft, id).length > 1) return draft;
+	const [leads, ...more] = leaving(draft, id);
+	const way = node && (leads ? wayOf(node, leads) : outsOf(node)[0]);
+	if (!node || !way || way === "error" || more.length > 0 || node.type === "start" || isDetached(node)) return draft;
 	const without = remove(draft, [id]);
 	if (!without.edges.includes(edge)) return draft;
 	const [nodes, position] = roomIn(without, edge);

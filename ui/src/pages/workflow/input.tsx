@@ -47,7 +47,7 @@ export function InputPane() {
 	const replay = useEditor(replayOf);
 	const node = useEditor((s) => s.selected.at(-1) ?? "");
 	const [choosing, setChoosing] = useState(false);
-	const { choose, newest, isChosen } = useChoice();
+	const { choose, newest, isChosen } = useInput();
 	const scripted = useEditor((s) => nodeOf(s.draft, node)?.type === "hook");
 	// Nothing is answered yet before the call, unless a script has done so in the replay.
 	const answered = useEditor((s) => !node || !!replayOf(s)?.steps[node] || behindCall(s.draft, node));
@@ -115,8 +115,8 @@ export function InputPane() {
 	);
 }
 
-/** useChoice makes a call the input, or lets the newest one be it again. */
-function useChoice() {
+/** useInput makes a call the input, or lets the newest one be it again. */
+function useInput() {
 	const id = useEditor((s) => s.id);
 	const [search, setSearch] = useAddress();
 	const isChosen = ["run", "call"].some((name) => search.has(name)) || hasChosen(id);

@@ -428,4 +428,6 @@ export default {
 	"Runs after the call: ctx.response is its answer.": "呼び出しの後に実行されます。ctx.response がその応答です。",
 	"Runs before the call: there is no ctx.response yet.": "呼び出しの前に実行されます。ctx.response はまだありません。",
 	"line {line}: {reason}": "{line} 行目：{reason}",
+	"It is for the one call that could be tried.": "試せた 1 件の呼び出しが対象です。",
+	"It is not for the one call that could be tried.": "試せた 1 件の呼び出しは対象外です。",
 };

@@ -40,7 +40,7 @@ export const isLast = (kind: Kind): boolean => kind.handles.length === 0 && !kin
 
 /** named is what people call a node of a workflow of a type. */
 export const named = (node: Node, workflowType: string): string =>
-	node.data?.label || (kindOf(node, workflowType)?.title ?? t("Unknown step"));
+	node.data?.label || (kindOf(node, workflowType)?.title ?? (kinds.length > 0 ? t("Unknown step") : node.type));
 
 /** isDetached tells whether nobody waits for a node. */
 export const isDetached = (node: Node): boolean => kindOf(node)?.beside ?? false;

@@ -171,8 +171,8 @@ export function editNode(
 
 function step(by: "undo" | "redo"): void {
 	if (editor().readOnly) return;
-	// An edge that was refused looks like one that undo takes away, so that is all it does.
-	if (by === "undo" && editor().refused) return setEditor({ refused: null });
+	// A refused edge looks like the last change, so the first undo removes only that.
+	if (by === "undo" && editor().refused?.reason) return setEditor({ refused: null });
 	lastGroup = "";
 	history.getState()[by]();
 	const { draft, selected } = editor();

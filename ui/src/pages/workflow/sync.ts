@@ -6,7 +6,6 @@ import { t, tn } from "../../lang";
 import { complain, messageOf, say } from "../../ui";
 import { useUnsaved } from "../../ui/unsaved";
 import { askClients, meantClients, noServerText } from "../workflows/around";
-import { idFor, newName } from "./create";
 import { type Definition, descendants, type Edge, isMoved, nodeOf, replacedBy } from "./definition";
 import { readWorkflow } from "./read";
 import { endSitting, sittingOf } from "./sitting";
@@ -29,17 +28,10 @@ import { moveUnread } from "./unread";
 // What goes on between the draft and the server: saving, checking, replaying.
 
 const saveAfter = 900;
-// A new workflow gets its id from its name, so that is written to its end first.
-const nameAfter = 2500;
 const checkAfter = 200;
 const replayAfter = 450;
 
 let writing: Promise<void> | null = null;
-
-/** wantedID is the id under which a draft is stored. A new one gets it from the name that
- * somebody has given it. */
-const wantedID = ({ id, draft, saved, base }: ReturnType<typeof editor>): string =>
-	base === 0 && saved.name === newName() && draft.name !== saved.name ? idFor(draft.name) : id;
 
 /** put stores a draft. A new one gets another id if a workflow has it by now. */
 async function put(id: string, draft: Definition, base: number): Promise<S["Workflow"]> {
@@ -63,11 +55,10 @@ export async function save(unchanged = false): Promise<void> {
 	while (writing) await writing;
 	const { id, draft, saved, base, readOnly, saving } = editor();
 	if (!id || (draft === saved && !(unchanged && base === 0)) || readOnly || saving.state === "deleted") return;
-	const wanted = wantedID(editor());
 	setEditor({ saving: { state: "saving" } });
 	writing = (async () => {
 		try {
-			const info = await put(wanted, draft, base);
+			const info = await put(id, draft, base);
 			if (editor().id !== id) return;
 			const now = editor().draft;
 			const same = now === draft;
@@ -482,7 +473,7 @@ export function useSync(id: string): void {
 				} else if (now.saving.state !== "conflict" && now.saving.state !== "deleted") {
 					if (now.saving.state !== "waiting" && now.saving.state !== "saving")
 						setEditor({ saving: { state: "waiting" } });
-					saveSoon(now.base === 0 && now.draft.name !== before.draft.name ? nameAfter : saveAfter);
+					saveSoon();
 				}
 				if (now.checked !== now.draft) checkSoon();
 			}
@@ -503,14 +494,13 @@ export function useSync(id: string): void {
 		});
 		const leave = () => {
 			const { draft, saved, readOnly, saving } = editor();
-			const wanted = wantedID(editor());
 			if (editor().id !== id || draft === saved || readOnly) return;
 			if (saving.state === "conflict" || saving.state === "deleted") return;
-			void fetch(new URL(`v1/workflows/${encodeURIComponent(wanted)}?draft=${sittingOf(wanted)}`, root), {
+			void fetch(new URL(`v1/workflows/${encodeURIComponent(id)}?draft=${sittingOf(id)}`, root), {
 				method: "PUT",
 				keepalive: true,
 				headers: { "Content-Type": "application/json", ...ifMatch() },
-				body: JSON.stringify({ ...draft, id: wanted }),
+				body: JSON.stringify(draft),
 			}).catch(() => {});
 		};
 		window.addEventListener("pagehide", leave);

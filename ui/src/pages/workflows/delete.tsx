@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { api, queries, refresh, type S } from "@/api/client";
-import { list, t, tn } from "@/lang";
+import { api, Failure, queries, refresh, type S } from "@/api/client";
+import { list, sentences, t, tn } from "@/lang";
 import { aroundWord } from "@/lang/terms";
 import { useWorkflows } from "@/shell/session";
-import { Confirm, complain, say } from "@/ui";
+import { Confirm, complain, messageOf, say } from "@/ui";
 import { partsOf } from "./around";
 
 /** Delete asks whether to delete a workflow, with those that its template made with it, and does
@@ -17,17 +17,22 @@ export function Delete({
 	onDone: () => void;
 	onClose: () => void;
 }) {
-	const { id, name, enabled } = workflow;
-	const parts = partsOf(useWorkflows().data?.workflows ?? [], workflow);
+	const { name, enabled } = workflow;
+	const parts = partsOf(useWorkflows().data?.workflows ?? [], workflow).filter(({ source }) => source !== "file");
 	const [together, setTogether] = useState(true);
 	const [busy, setBusy] = useState(false);
 	const remove = async () => {
 		setBusy(true);
 		const more = together ? parts : [];
+		const gone: string[] = [];
 		try {
-			// Its own page goes last: it is still there if something fails.
-			for (const one of [...more.map((part) => part.id), id])
-				await api.DELETE("/v1/workflows/{id}", { params: { path: { id: one } } });
+			// The one that is shown goes last: its page is still there if something fails.
+			for (const one of [...more, workflow]) {
+				await api.DELETE("/v1/workflows/{id}", { params: { path: { id: one.id } } }).catch((error) => {
+					if (!(error instanceof Failure && error.status === 404)) throw error;
+				});
+				gone.push(t("“{name}”", { name: one.name }));
+			}
 			onDone();
 			queries.removeQueries({ queryKey: ["get", "/v1/workflows/{id}"] });
 			say(
@@ -41,7 +46,7 @@ export function Delete({
 					: t("The workflow “{name}” is deleted.", { name }),
 			);
 		} catch (error) {
-			complain(error);
+			complain(gone.length > 0 ? sentences(t("Deleted: {names}.", { names: list(gone) }), messageOf(error)) : error);
 		}
 		setBusy(false);
 		refresh("/v1/workflows");
@@ -55,7 +60,7 @@ export function Delete({
 			onClose={onClose}
 			onConfirm={() => void remove()}
 		>
-			{enabled
+			{enabled || (together && parts.some((part) => part.enabled))
 				? t(
 						"It runs now: calls go through without it from then on. All its versions and tests go with it. An export keeps the newest version and the tests, and no older versions.",
 					)

@@ -115,4 +115,5 @@ export default {
 		"「{name}」の v{version} を有効にしましたが、すべてのワークフローが一時停止中のため、動きません。",
 	"Stop “{name}”": "「{name}」を無効にする",
 	"Enable “{name}”": "「{name}」を有効にする",
+	"Deleted: {names}.": "削除しました：{names}。",
 } as Record<string, string>;

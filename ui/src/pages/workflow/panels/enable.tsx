@@ -293,14 +293,12 @@ function useParts(): S["Workflow"][] {
 export function Past({ found, passes }: { found: S["BacktestResult"]; passes: boolean }) {
 	const tried = found.calls + found.unmatched;
 	if (tried === 0) return <span className="text-muted">{t("There are no calls to try it on yet.")}</span>;
-	const whom = tn(
-		found.calls,
-		"It is for {n} of the last {all} calls that could be tried.",
-		"It is for {n} of the last {all} calls that could be tried.",
-		{
-			all: number(tried),
-		},
-	);
+	const whom =
+		tried > 1
+			? t("It is for {n} of the last {all} calls that could be tried.", { n: number(found.calls), all: number(tried) })
+			: found.calls === 1
+				? t("It is for the one call that could be tried.")
+				: t("It is not for the one call that could be tried.");
 	if (found.calls === 0)
 		return (
 			<span className="text-warn">
