@@ -125,9 +125,9 @@ test("a step that moves onto an edge keeps its way out, and stays if that is its
 	});
 	const condition = of("condition", "else");
 	expect(moveOnto(condition, "s", condition.edges[2]!).edges).toEqual([
-		{ source: "start", target: "no" },
 		{ source: "call", target: "s" },
 		{ source: "s", target: "end", sourceHandle: "else" },
+		{ source: "start", target: "no" },
 	]);
 	const failing = of("hook", "error");
 	expect(moveOnto(failing, "s", failing.edges[2]!)).toBe(failing);
