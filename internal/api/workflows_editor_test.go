@@ -88,7 +88,7 @@ func TestWorkflowsForEditors(t *testing.T) {
 		{method: "GET", path: "/v1/workflows/ask-first", status: 200, has: []string{`"tools":["fault__echo","!fault__pid"]`}},
 		// What it did.
 		echo("a").answered(200), echo("no").answered(403),
-		{method: "GET", path: "/v1/workflows/mine/runs", status: 200, has: []string{`{"runs":[{"workflow":"mine","version":1,"mode":"enforce","call":"`, `"client":"admin","tool":"`, `"outcome":"denied"`, `"outcome":"ok"`}},
+		{method: "GET", path: "/v1/workflows/mine/runs", status: 200, has: []string{`{"runs":[{"workflow":"mine","name":"The mine","version":1,"mode":"enforce","call":"`, `"client":"admin","tool":"`, `"outcome":"denied"`, `"outcome":"ok"`}},
 		{method: "GET", path: "/v1/workflows/mine/runs?outcome=denied", status: 200, has: []string{`"outcome":"denied"`}, hasNot: []string{`"outcome":"ok"`}},
 		{method: "GET", path: "/v1/workflows/mine/runs?limit=1", status: 200, has: []string{`"outcome":"denied"`}, hasNot: []string{`"outcome":"ok"`}},
 		{method: "GET", path: "/v1/workflows/mine/runs?outcome=odd", status: 400, has: []string{"must be one of"}},

@@ -39,13 +39,13 @@ func (a *API) consoleText(line string) string {
 // traceOf returns a trace in REST's form. Its errors are kept in English.
 func (a *API) traceOf(t workflow.Trace) client.WorkflowTrace {
 	out := client.WorkflowTrace{
-		Workflow: t.Workflow, Version: t.Version, Mode: modeOf(t.Mode), StartedAt: t.Started.UTC(), Outcome: t.Outcome, Effect: t.Effect(),
+		Workflow: t.Workflow, Name: t.Name, Version: t.Version, Mode: modeOf(t.Mode), StartedAt: t.Started.UTC(), Outcome: t.Outcome, Effect: t.Effect(),
 		Call: t.Call, Client: t.Client, Tool: t.Tool, TookMillis: inMillis(t.Took()), Changed: t.Changed, Sent: t.Sent, Detached: t.Detached, Redacted: t.Masked, Steps: []client.WorkflowStep{},
 	}
 	for i := range t.Steps {
 		s := &t.Steps[i]
 		step := client.WorkflowStep{
-			Node: s.Node, Type: s.Type, Status: s.Status, Handle: s.Handle,
+			Node: s.Node, Label: s.Label, Type: s.Type, Status: s.Status, Handle: s.Handle,
 			QueueMillis: inMillis(s.Queue), RunMillis: inMillis(s.Run), WaitMillis: inMillis(s.Wait),
 			BytesIn: s.In, BytesOut: s.Out, Error: a.language().Kept(s.Error), Line: s.Line, Column: s.Column,
 		}

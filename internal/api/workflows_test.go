@@ -363,7 +363,7 @@ func TestTracesOfACall(t *testing.T) {
 	}
 	d.send("GET", "/v1/calls", "", "Authorization", "Bearer "+token).want(t, 200, nil, []string{"effect"})
 	path := "/v1/calls/" + list.Calls[0].ID
-	d.send("GET", path, "").want(t, 200, []string{`"workflows":[{"workflow":"w","version":1,"mode":"enforce"`, `"text":"hello"`, `"value":"b"`}, nil)
+	d.send("GET", path, "").want(t, 200, []string{`"workflows":[{"workflow":"w","name":"The w","version":1,"mode":"enforce"`, `"text":"hello"`, `"value":"b"`}, nil)
 	d.send("GET", path, "", "Authorization", "Bearer "+token).want(t, 200, nil, []string{"workflows"})
 }
 

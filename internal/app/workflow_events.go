@@ -50,6 +50,8 @@ func (p *Process) workflowChanged(c workflow.Change) {
 		about, data.ID = client.EventModule, c.Module
 	case c.Workflow == "":
 		about = client.EventWorkflows
+	case c.What == workflow.ChangeDeleted:
+		p.workflows.traces.Gone(c.Workflow)
 	}
 	p.live.Publish(events.Event{Topic: events.Workflows, Name: about + c.What, Data: events.ForAdmins(data)})
 }

@@ -44,6 +44,9 @@ func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
 	}
 	admin.until(client.EventWorkflowRun, `"outcome":"denied"`, `"sent":false`)
 
+	if runs := h.must(http.MethodGet, "/v1/workflows/loud/runs", "", http.StatusOK); strings.Count(runs, `"workflow":"loud"`) != 2 {
+		t.Errorf("the runs are %s", runs)
+	}
 	h.must(http.MethodPut, "/v1/workflows/loud/tests/one", `{"call":{"params":{"name":"one__echo","arguments":{"text":"a"}}},"expect":{}}`, http.StatusOK)
 	admin.until("workflow.tested", `"id":"loud"`)
 	h.must(http.MethodDelete, "/v1/workflows/loud/tests/one", "", http.StatusOK)
@@ -111,6 +114,12 @@ func TestWorkflowsAreFollowedAndCounted(t *testing.T) {
 		if !strings.Contains(metrics, line+"\n") {
 			t.Errorf("the metrics lack %s", line)
 		}
+	}
+	// Another workflow with the id of a deleted one has none of its runs, and calls keep its name.
+	h.must(http.MethodDelete, "/v1/workflows/loud", "", http.StatusOK)
+	h.must(http.MethodPut, "/v1/workflows/loud", strings.Replace(approving, `"id":"ask","name":"ask"`, `"id":"loud","name":"Another"`, 1), http.StatusOK)
+	if runs := h.must(http.MethodGet, "/v1/workflows/loud/runs", "", http.StatusOK); !strings.Contains(runs, `"runs":[]`) {
+		t.Errorf("the runs are %s", runs)
 	}
 }
 

@@ -115,9 +115,9 @@ func (e *examination) data() {
 	case d.VaultProblem.Format != "":
 		e.say(Problem, gateway.Textf("the kept secrets cannot be read")).because(d.VaultProblem)
 	case d.Key == "keyring":
-		e.say(OK, gateway.Textf("secrets kept: %d, sign-ins: %d; their key is in this machine's keyring", d.Secrets, d.SignIns))
+		e.say(OK, gateway.Textf("secrets kept: %d, sign-ins at servers: %d; their key is in this machine's keyring", d.Secrets, d.SignIns))
 	case d.Key == "file":
-		e.say(OK, gateway.Textf("secrets kept: %d, sign-ins: %d; their key is in a file, because this machine has no keyring", d.Secrets, d.SignIns))
+		e.say(OK, gateway.Textf("secrets kept: %d, sign-ins at servers: %d; their key is in a file, because this machine has no keyring", d.Secrets, d.SignIns))
 	}
 	if d.ImportsProblem.Format != "" {
 		e.say(Problem, gateway.Textf("it is not known what was imported, so `genkan import` and `genkan connect` change nothing")).because(d.ImportsProblem)

@@ -17,7 +17,7 @@ interface Context {
     /** Its parameters; of a call the tool's name and its arguments. */
     params: { name?: string; arguments?: Record<string, any>; [key: string]: any };
   };
-  /** The result, behind the call only. */
+  /** The result, after the call only. */
   response?: ToolResult & { tools?: Tool[]; [key: string]: any };
   metadata: {
     clientId: string;

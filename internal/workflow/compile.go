@@ -26,7 +26,7 @@ type Workflow struct {
 // step is a node that was compiled.
 type step struct {
 	Action
-	id, kind string
+	id, kind, label string
 	// next is where each way out leads, and beside what it starts.
 	next   map[string]*step
 	beside map[string][]*step
@@ -150,7 +150,7 @@ func (b *Builder) graph() *graph {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		b.node = n
-		s := &step{id: n.ID, kind: n.Type, next: map[string]*step{}, beside: map[string][]*step{}}
+		s := &step{id: n.ID, kind: n.Type, label: n.label(), next: map[string]*step{}, beside: map[string][]*step{}}
 		if t, ok := types[n.Type]; ok {
 			s.Action = t.Compile(b, n)
 		} else {

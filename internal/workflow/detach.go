@@ -119,7 +119,7 @@ func (r *Run) detach(s *step) {
 		engine: r.engine, workflow: r.workflow, calling: callCopy(r.calling), chain: &chain{},
 		response: r.response, vars: maps.Clone(r.vars),
 		detached: true, called: r.called, began: time.Now(),
-		trace: Trace{Workflow: r.trace.Workflow, Version: r.trace.Version, Mode: r.trace.Mode, Call: r.trace.Call, Client: r.trace.Client, Tool: r.trace.Tool, Detached: true},
+		trace: Trace{Workflow: r.trace.Workflow, Name: r.trace.Name, Version: r.trace.Version, Mode: r.trace.Mode, Call: r.trace.Call, Client: r.trace.Client, Tool: r.trace.Tool, Detached: true},
 	}
 	d.draft.Params = r.draft.Params
 	d.at = s
@@ -140,7 +140,7 @@ func (r *Run) dropped() {
 	r.trace.Outcome = StatusDropped
 	node := Step{Status: StatusDropped}
 	if r.at != nil {
-		node.Node, node.Type = r.at.id, r.at.kind
+		node.Node, node.Type, node.Label = r.at.id, r.at.kind, r.at.label
 	}
 	r.trace.Steps = append(r.trace.Steps, node)
 	r.report()

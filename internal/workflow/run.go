@@ -61,7 +61,7 @@ func (e *Engine) newRun(ctx context.Context, w *Workflow, call *gateway.Call, c 
 	r := &Run{
 		engine: e, workflow: w, ctx: ctx, calling: call, chain: c, began: time.Now(),
 		vars:  maps.Clone(w.vars),
-		trace: Trace{Workflow: w.ID, Version: w.Version, Mode: w.Mode, Call: call.RequestID, Client: call.Identity.ClientID, Started: time.Now()},
+		trace: Trace{Workflow: w.ID, Name: w.Name, Version: w.Version, Mode: w.Mode, Call: call.RequestID, Client: call.Identity.ClientID, Started: time.Now()},
 	}
 	if call.Tool != nil && call.Tool.Kind == gateway.KindTool { // URIs can contain secrets
 		r.trace.Tool = call.Tool.Exposed
@@ -109,7 +109,7 @@ func (r *Run) step(s *step) (handle string, err error) {
 	if s.Run == nil {
 		return handleOut, nil
 	}
-	r.trace.Steps = append(r.trace.Steps, Step{Node: s.id, Type: s.kind})
+	r.trace.Steps = append(r.trace.Steps, Step{Node: s.id, Type: s.kind, Label: s.label})
 	r.entry = &r.trace.Steps[len(r.trace.Steps)-1]
 	ctx, cancel := r.ctx, context.CancelFunc(func() {})
 	// The call has its own clock, and people have none.
@@ -446,7 +446,7 @@ func (w *Workflow) payload() int {
 }
 
 // errSkipped is returned by a node that does nothing in a dry run.
-var errSkipped = errors.New("not run, because nothing may be changed")
+var errSkipped = errors.New("not run, because a trial sends nothing; what would come of it is not known")
 
 // denial is the error of a node that refuses a call. The call may be sent again unchanged
 // after again; 0 is never.

@@ -38,8 +38,10 @@ const (
 // Trace is what a run did.
 type Trace struct {
 	Workflow string
-	Version  int
-	Mode     string
+	// Name is what the workflow was called when it ran. It may be gone by now.
+	Name    string `json:",omitempty"`
+	Version int
+	Mode    string
 	// Call is the RequestID of the call, and Client is who made it. A list that is made
 	// for a client has no call.
 	Call, Client string
@@ -95,8 +97,10 @@ func (t *Trace) Effect() string {
 // Step is what one node did. It is not redacted.
 type Step struct {
 	Node, Type string
-	Status     string
-	Handle     string
+	// Label is what people called the node when it ran; empty if they did not name it.
+	Label  string `json:",omitempty"`
+	Status string
+	Handle string
 	// Queue is how long the node waited for a worker, Run how long it took, and Wait
 	// how long it waited for what it had asked for.
 	Queue, Run, Wait time.Duration

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"genkan/internal/jsonrpc"
 )
@@ -23,6 +24,8 @@ type Traces struct {
 	order []string
 	// lists are the traces of the last lists, which have no call, the oldest first.
 	lists []Trace
+	// gone has when workflows were deleted, by their ids. Another may have such an id since.
+	gone map[string]time.Time
 	// size is about how many bytes all traces of calls have.
 	size int
 }
@@ -34,7 +37,7 @@ const mostTraces, mostTraceBytes = 100, 32 << 20
 // NewTraces makes a Traces that keeps those of so many calls. redact takes secrets out
 // of JSON when traces are read; nil takes out none.
 func NewTraces(calls int, redact func([]byte) []byte) *Traces {
-	return &Traces{most: calls, redact: redact, calls: map[string][]Trace{}}
+	return &Traces{most: calls, redact: redact, calls: map[string][]Trace{}, gone: map[string]time.Time{}}
 }
 
 // Trace keeps a trace.
@@ -192,13 +195,20 @@ func (s *Traces) Effect(call string) string {
 	return ""
 }
 
+// Gone tells that a workflow was deleted: its runs are not those of another that gets its id.
+func (s *Traces) Gone(workflow string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone[workflow] = time.Now()
+}
+
 // Last returns the last traces of a workflow that want wants, the newest first, at most
 // so many. A nil want wants all.
 func (s *Traces) Last(workflow string, most int, want func(*Trace) bool) (found []Trace) {
 	s.mu.Lock()
 	take := func(of []Trace) {
 		for i := len(of) - 1; i >= 0 && len(found) < most; i-- {
-			if of[i].Workflow == workflow && (want == nil || want(&of[i])) {
+			if of[i].Workflow == workflow && of[i].Started.After(s.gone[workflow]) && (want == nil || want(&of[i])) {
 				found = append(found, of[i])
 			}
 		}

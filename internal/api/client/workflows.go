@@ -270,6 +270,7 @@ type BacktestExample struct {
 // WorkflowTrace is what a run of a workflow did. Secrets are taken out.
 type WorkflowTrace struct {
 	Workflow   string         `json:"workflow"`
+	Name       string         `json:"name,omitempty" doc:"What it was called when it ran. It may have been deleted since, and another may have its id."`
 	Version    int            `json:"version"`
 	Mode       string         `json:"mode"`
 	Call       string         `json:"call,omitempty" doc:"The id of the call; nothing for a list that was made for a client."`
@@ -289,6 +290,7 @@ type WorkflowTrace struct {
 // WorkflowStep is what one node did.
 type WorkflowStep struct {
 	Node        string          `json:"node"`
+	Label       string          `json:"label,omitempty" doc:"What people called the node when it ran; empty if they had not named it."`
 	Type        string          `json:"type,omitempty"`
 	Status      string          `json:"status" doc:"ok, error, timeout, oom, crashed, skipped, denied or dropped."`
 	Handle      string          `json:"handle,omitempty" doc:"The way out that it took."`

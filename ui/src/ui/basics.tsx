@@ -15,7 +15,7 @@ import {
 } from "react";
 import { Link } from "wouter";
 import { Failure } from "../api/client";
-import { ended, readNumber, t } from "../lang";
+import { currentLang, ended, readNumber, t } from "../lang";
 import { complain } from "./overlay";
 import { useTitle } from "./title";
 
@@ -257,7 +257,7 @@ export function messageOf(error: unknown): string {
 /** sentence is a message of Genkan, which is often part of another one, where it stands alone.
  * A first word that is not just small letters is a name. */
 const sentence = (text: string): string =>
-	ended(/^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text);
+	ended(currentLang() === "en" && /^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text);
 
 /** Empty says why there is nothing, and what to do next. */
 export function Empty({

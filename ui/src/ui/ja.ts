@@ -26,7 +26,7 @@ export default {
 	"Item {n}": "{n} 番目",
 	"Remove item {n}": "{n} 番目を削除",
 	"Add an item": "追加",
-	"Add to {name}": "{name} に追加",
+	"Add to {name}": "追加（{name}）",
 	"Form {n}": "形式 {n}",
 	"Which form": "形式",
 	"Name of another member": "追加する項目の名前",

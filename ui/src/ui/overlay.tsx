@@ -225,7 +225,7 @@ function Place({ className, ofDialog }: { className: string; ofDialog?: boolean 
 }
 
 // What was done is told in the sidebar, where it covers nothing of the page.
-const corner = "fixed right-3 bottom-3 left-3 items-start md:right-auto md:bottom-14 md:w-46";
+const corner = "fixed right-3 bottom-3 left-3 items-start md:right-auto md:bottom-14 md:w-72";
 
 /** Notes shows what say and complain tell at the bottom left, unless another place has them.
  * What failed on a page, and what can be undone there, is not told on the next one. */

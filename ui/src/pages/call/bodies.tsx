@@ -19,7 +19,7 @@ import {
 	Toggle,
 } from "@/ui";
 import Result from "@/ui/result";
-import { useWorkflowName } from "../calls/words";
+import { ranAs } from "./names";
 
 type Details = S["CallDetails"];
 
@@ -69,7 +69,6 @@ const gotWhole = ({ workflows, timing }: Details): boolean =>
  * got the answer. They look alike in the text. The record also masks what a workflow has
  * put in the place of a secret, if that looks like one. */
 function Masks({ call, text, request }: { call: Details; text: string; request?: boolean }) {
-	const workflowName = useWorkflowName();
 	const found = rulesIn(text);
 	const inRecord = found.filter((rule) => call.redacted.includes(rule));
 	const workflows = request ? [] : (call.workflows ?? []).filter((trace) => trace.mode !== "shadow");
@@ -77,6 +76,14 @@ function Masks({ call, text, request }: { call: Details; text: string; request?:
 		const patches = JSON.stringify(trace.steps.map((step) => step.patch));
 		return found.some((rule) => !inRecord.includes(rule) && patches.includes(`[redacted:${rule}]`));
 	});
+	const otherwise = workflows.filter(
+		(trace) =>
+			trace.changed &&
+			!by.includes(trace) &&
+			trace.steps.some((step) =>
+				((step.patch ?? []) as { path: string }[]).some(({ path }) => path.startsWith("/response")),
+			),
+	);
 	const names = (all: string[]) =>
 		all.map((name, i) => (
 			<span key={name}>
@@ -120,7 +127,15 @@ function Masks({ call, text, request }: { call: Details; text: string; request?:
 							"Taken out by the workflow {names}. The client did not get it.",
 							"Taken out by the workflows {names}. The client did not get it.",
 						)}
-						values={{ names: names([...new Set(by.map((trace) => workflowName(trace.workflow)))]) }}
+						values={{ names: names([...new Set(by.map(ranAs))]) }}
+					/>
+				</Notice>
+			)}
+			{otherwise.length > 0 && (
+				<Notice tone="warn">
+					<Rich
+						text={t("Changed by {names}. The client did not get what the server answered.")}
+						values={{ names: names([...new Set(otherwise.map(ranAs))]) }}
 					/>
 				</Notice>
 			)}

@@ -3,9 +3,9 @@ import { Link } from "wouter";
 import type { S } from "@/api/client";
 import { between, t, took } from "@/lang";
 import { Cap, Card, Chip, cx, Empty, marked, RecordMasks, Rich, rulesIn } from "@/ui";
-import { outcomeWord, useWorkflowName } from "../calls/words";
+import { outcomeWord } from "../calls/words";
 import { isUnkept } from "./bodies";
-import { useStepName } from "./names";
+import { ranAs, useStepName } from "./names";
 import { applied, type Op, valueAt } from "./patch";
 
 /** changesOf counts the places that nodes changed. Workflows in shadow changed nothing. */
@@ -73,8 +73,7 @@ function toolFailed(call: S["CallDetails"]): boolean {
 
 /** Changes shows what each node of each workflow did to the call and to its answer. */
 export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] }) {
-	const workflowName = useWorkflowName();
-	const stepName = useStepName(call);
+	const stepName = useStepName();
 	if (!call.workflows?.length)
 		return (
 			<Empty title={t("There is no record of a workflow around this call.")}>
@@ -110,7 +109,7 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 										href={`/workflows/${encodeURIComponent(trace.workflow)}?run=${encodeURIComponent(call.id)}`}
 										className="font-medium text-text hover:underline"
 									>
-										{workflowName(trace.workflow)}
+										{ranAs(trace)}
 									</Link>
 									{t("version {n}", { n: trace.version })}
 									{shadow && <Chip>{t("shadow")}</Chip>}
@@ -139,7 +138,7 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 										<li key={i} className="border-line border-b px-4 py-2.5 last:border-0">
 											<div className="flex items-center gap-2">
 												<span data-term className="font-medium" title={step.node}>
-													{stepName(trace, step)}
+													{stepName(step)}
 												</span>
 												<span
 													className={cx(

@@ -14,19 +14,11 @@ import { Cap, Card, Chip, CopyButton, Dot, Json, LinkButton, Loaded, Page, Rich,
 import { Find, Sought } from "@/ui/find";
 import { Approval } from "../calls/approvals";
 import { CancelCall } from "../calls/cancel";
-import {
-	clientName,
-	Outcome,
-	outcomeTone,
-	outcomeWord,
-	Progress,
-	Ticking,
-	toolName,
-	useWorkflowName,
-} from "../calls/words";
+import { clientName, Outcome, outcomeTone, outcomeWord, Progress, Ticking, toolName } from "../calls/words";
 import { CopyAs, Failures, Replay, RunAgain } from "./actions";
 import { Bodies, Body } from "./bodies";
 import { Changes, changesOf, wouldHave } from "./changes";
+import { ranAs } from "./names";
 import { called, Waterfall } from "./waterfall";
 
 type Details = S["CallDetails"];
@@ -189,7 +181,6 @@ function WhyFailed({ call }: { call: Details }) {
 /** Sentence says what happened. */
 function Sentence({ call }: { call: Details }) {
 	const { timing } = call;
-	const workflowName = useWorkflowName();
 	const parts = [
 		timing.queueMillis >= 0.1 && t("queue {time}", { time: took(timing.queueMillis, true) }),
 		timing.hooksMillis > 0 && t("workflows {time}", { time: took(timing.hooksMillis, true) }),
@@ -222,7 +213,7 @@ function Sentence({ call }: { call: Details }) {
 		parts: list(parts as string[]),
 		workflow: denier && (
 			<Link href={`/workflows/${encodeURIComponent(denier.workflow)}`} className="font-semibold hover:underline">
-				{workflowName(denier.workflow)}
+				{ranAs(denier)}
 			</Link>
 		),
 		outcome: <b className="font-semibold">{outcomeWord(call.outcome)}</b>,
@@ -261,7 +252,7 @@ function Sentence({ call }: { call: Details }) {
 				?.filter((trace) => trace.mode === "shadow" && (trace.changed || ["denied", "failed"].includes(trace.outcome)))
 				.map((trace) => (
 					<p key={`${trace.workflow} ${trace.startedAt}`} className="mt-1 text-muted">
-						{t("The workflow “{name}” is in shadow mode.", { name: workflowName(trace.workflow) })}
+						{t("The workflow “{name}” is in shadow mode.", { name: ranAs(trace) })}
 						{between()}
 						{wouldHave(trace)}
 					</p>

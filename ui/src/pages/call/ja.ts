@@ -116,4 +116,6 @@ export default {
 	"wait for a person": "承認待ち",
 	"not called": "呼び出しなし",
 	skipped: "スキップ",
+	"Changed by {names}. The client did not get what the server answered.":
+		"{names} が変更しました。サーバーの元の応答はクライアントに渡っていません。",
 } as Record<string, string>;

@@ -1,29 +1,14 @@
-import { useQueries } from "@tanstack/react-query";
 import type { S } from "@/api/client";
-import { useWorkflows } from "@/shell/session";
 import { useKinds } from "../workflow/ask-kinds";
-import { type Definition, nodeOf } from "../workflow/definition";
 import { named } from "../workflow/kinds";
-import { workflowOptions } from "../workflow/read";
 
-/** useStepName finds what the editor calls a step of a workflow that ran around a call. */
-export function useStepName(call: S["CallDetails"]): (trace: S["WorkflowTrace"], step: S["WorkflowStep"]) => string {
-	const { data } = useWorkflows();
+/** ranAs is what a workflow was called when it ran. It may be gone by now, and another may
+ * have its id. */
+export const ranAs = ({ name, workflow }: S["WorkflowTrace"]): string => name || workflow;
+
+/** useStepName finds what a step was called when it ran, as the editor calls it. */
+export function useStepName(): (step: S["WorkflowStep"]) => string {
 	useKinds();
-	const traces = (call.workflows ?? []).filter((trace) => data?.workflows.some((one) => one.id === trace.workflow));
-	const keyOf = (trace: S["WorkflowTrace"]) => `${trace.workflow} ${trace.version}`;
-	const asked = [...new Map(traces.map((trace) => [keyOf(trace), trace])).values()];
-	const known = useQueries({
-		queries: asked.map(({ workflow, version }) => ({
-			...workflowOptions(workflow, version),
-			retry: false,
-		})),
-	});
-	return (trace, { node: id, type }) => {
-		const at = asked.findIndex((one) => keyOf(one) === keyOf(trace));
-		const definition = known[at]?.data?.definition as unknown as Definition | undefined;
-		const node = definition && nodeOf(definition, id);
-		if (node) return named(node, definition.workflowType);
-		return type ? named({ id, type, data: { hook: { blocking: true } } }, "") : id;
-	};
+	return ({ node: id, label, type }) =>
+		label || (type ? named({ id, type, data: { hook: { blocking: true } } }, "") : id);
 }

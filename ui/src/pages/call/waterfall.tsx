@@ -2,9 +2,8 @@ import { Link } from "wouter";
 import type { S } from "@/api/client";
 import { t, took } from "@/lang";
 import { Cap, Card, cx } from "@/ui";
-import { useWorkflowName } from "../calls/words";
 import { word } from "./changes";
-import { useStepName } from "./names";
+import { ranAs, useStepName } from "./names";
 
 type Bar = {
 	key: string;
@@ -18,7 +17,7 @@ type Bar = {
 
 /** Waterfall shows where the time of a call went, one after the other. */
 export function Waterfall({ call }: { call: S["CallDetails"] }) {
-	const bars = barsOf(call, useWorkflowName(), useStepName(call));
+	const bars = barsOf(call, useStepName());
 	const total = Math.max(call.tookMillis, ...bars.map((bar) => bar.start + bar.length), 0.01);
 	return (
 		<Card>
@@ -57,11 +56,7 @@ export function Waterfall({ call }: { call: S["CallDetails"] }) {
 
 /** barsOf puts the parts of a call behind one another: what workflows did before it, the
  * wait for the server, the server, what workflows did afterwards, and the rest. */
-function barsOf(
-	call: S["CallDetails"],
-	workflowName: (id: string) => string,
-	stepName: ReturnType<typeof useStepName>,
-): Bar[] {
+function barsOf(call: S["CallDetails"], stepName: ReturnType<typeof useStepName>): Bar[] {
 	const { timing } = call;
 	const bars: Bar[] = [];
 	let at = 0;
@@ -90,7 +85,7 @@ function barsOf(
 						className="hover:text-text hover:underline"
 						title={`${trace.workflow} v${trace.version} / ${step.node}: ${word(step.status)}`}
 					>
-						{workflowName(trace.workflow)} / {stepName(trace, step)}
+						{ranAs(trace)} / {stepName(step)}
 						{waits && ` · ${t("wait for a person")}`}
 						{bad && ` · ${word(step.status)}`}
 					</Link>

@@ -173,5 +173,5 @@ export default {
 	"error in Genkan": "Genkan のエラー",
 	"Settings, History, says whose calls are kept whole.": "どの呼び出しの内容を残すかは、「設定」の「記録」で決めます。",
 	"Test calls and `genkan call` are your own calls. They are listed, but not waited for.":
-		"テスト呼び出しと `genkan call` は自分の呼び出しです。一覧には出ますが、ここでは待っていません。",
+		"「テスト呼び出しを送る」と `genkan call` は、あなた自身の呼び出しとして一覧に表示されます。この手順は、クライアントから呼び出しがあると完了します。",
 } as Record<string, string>;

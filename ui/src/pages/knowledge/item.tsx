@@ -140,14 +140,11 @@ function Shown({
 					]}
 					current={view}
 					onChange={(to) =>
-						setParams(
-							(old) => {
-								if (to === "graph") old.set("view", to);
-								else for (const name of ["view", "to", "more"]) old.delete(name);
-								return old;
-							},
-							{ replace: true },
-						)
+						setParams((old) => {
+							if (to === "graph") old.set("view", to);
+							else for (const name of ["view", "to", "more"]) old.delete(name);
+							return old;
+						})
 					}
 				/>
 			</div>

@@ -31,6 +31,7 @@ import {
 	edgeBy,
 	edgeKey,
 	edgeUnder,
+	endWidth,
 	moveOnto,
 	type Node,
 	nodeOf,
@@ -95,33 +96,38 @@ function useNodes() {
 	const onNodeDragStart = useCallback(() => {
 		dragging.current = true;
 	}, []);
-	const onNodeDragStop = useCallback((_: unknown, __: RFNode, moved: RFNode[]) => {
-		dragging.current = false;
-		const places = new Map(moved.map((n) => [n.id, { x: Math.round(n.position.x), y: Math.round(n.position.y) }]));
-		edit((draft) => {
-			const stays = (n: Node) => {
-				const to = places.get(n.id);
-				return !to || (to.x === n.position?.x && to.y === n.position?.y);
-			};
-			if (draft.nodes.every(stays)) return draft;
-			const next = {
-				...draft,
-				nodes: draft.nodes.map((n) => (stays(n) ? n : { ...n, position: places.get(n.id)! })),
-			};
-			const [one, ...more] = moved;
-			return one && more.length === 0 ? droppedOn(next, one) : next;
-		});
-	}, []);
+	const flow = useReactFlow<RFNode, RFEdge>();
+	const onNodeDragStop = useCallback(
+		(_: unknown, __: RFNode, moved: RFNode[]) => {
+			dragging.current = false;
+			const places = new Map(moved.map((n) => [n.id, { x: Math.round(n.position.x), y: Math.round(n.position.y) }]));
+			edit((draft) => {
+				const stays = (n: Node) => {
+					const to = places.get(n.id);
+					return !to || (to.x === n.position?.x && to.y === n.position?.y);
+				};
+				if (draft.nodes.every(stays)) return draft;
+				const next = {
+					...draft,
+					nodes: draft.nodes.map((n) => (stays(n) ? n : { ...n, position: places.get(n.id)! })),
+				};
+				const [one, ...more] = moved;
+				return one && more.length === 0 ? droppedOn(next, draft, one, flow) : next;
+			});
+		},
+		[flow],
+	);
 	return { nodes, onNodesChange, onNodeDragStart, onNodeDragStop };
 }
 
 /** droppedOn is a draft in which a step that was dropped on an edge has gone into that. */
-function droppedOn(draft: Definition, { id, position, measured }: RFNode): Definition {
-	const edge = edgeUnder(draft, id, { x: position.x + (measured?.width ?? stepWidth) / 2, y: position.y });
+function droppedOn(draft: Definition, before: Definition, { id, position }: RFNode, flow: Flow): Definition {
+	const edge = edgeUnder(draft, id, position);
 	const [source, node] = [edge && nodeOf(draft, edge.source), nodeOf(draft, id)];
-	const next = edge ? moveOnto(draft, id, edge) : draft;
-	if (next !== draft && source && node)
-		say(t("“{name}” follows “{other}” now. Undo brings it back.", { name: nameOf(node), other: nameOf(source) }));
+	const next = edge ? moveOnto(before, id, edge) : before;
+	if (next === before || !source || !node) return draft;
+	setTimeout(() => fitAll(flow), 30);
+	say(t("“{name}” follows “{other}” now. Undo brings it back.", { name: nameOf(node), other: nameOf(source) }));
 	return next;
 }
 
@@ -146,7 +152,7 @@ function boundsOf(nodes: Node[]): { x: number; y: number; width: number; height:
 	const xs = nodes.map((n) => n.position?.x ?? 0);
 	const ys = nodes.map((n) => n.position?.y ?? 0);
 	const [x, y] = [Math.min(...xs), Math.min(...ys) - 32];
-	const right = Math.max(...nodes.map((n, i) => xs[i]! + (n.type === "end" ? 112 : stepWidth)));
+	const right = Math.max(...nodes.map((n, i) => xs[i]! + (n.type === "end" ? endWidth : stepWidth)));
 	return { x, y, width: right - x, height: Math.max(...ys) + 32 - y };
 }
 

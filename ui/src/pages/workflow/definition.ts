@@ -171,6 +171,7 @@ export type Place =
 export const column = 272;
 export const rowHeight = 120;
 export const stepWidth = 184;
+export const endWidth = 112; // of a start, too
 
 const at = (node: Node | undefined): Point => node?.position ?? { x: 0, y: 0 };
 
@@ -342,18 +343,37 @@ export function remove(draft: Definition, ids: string[]): Definition {
 	return out;
 }
 
-/** edgeUnder is the edge whose line goes through a point, except those of a step. */
-export function edgeUnder(draft: Definition, id: string, point: Point): Edge | undefined {
-	return draft.edges.find((edge) => {
+/** edgeUnder is the edge that a step at a place covers, except its own; of several the one whose
+ * middle is nearest. */
+export function edgeUnder(draft: Definition, id: string, place: Point): Edge | undefined {
+	const middle = place.x + stepWidth / 2;
+	let best: Edge | undefined;
+	let least = Number.POSITIVE_INFINITY;
+	for (const edge of draft.edges) {
 		const [source, target] = [nodeOf(draft, edge.source), nodeOf(draft, edge.target)];
-		if (!source || !target || source.id === id || target.id === id || isDetached(target)) return false;
+		if (!source || !target || source.id === id || target.id === id || isDetached(target)) continue;
 		const [from, to] = [at(source), at(target)];
-		const left = from.x + stepWidth;
-		if (point.x < left - 24 || point.x > to.x + 24) return false;
-		const part = Math.max(0, Math.min(1, (point.x - left) / Math.max(1, to.x - left)));
-		return Math.abs(point.y - (from.y + part * (to.y - from.y))) < 32;
-	});
+		const left = from.x + (source.type === "start" ? endWidth : stepWidth);
+		if (place.x > to.x || place.x + stepWidth < left) continue;
+		const part = Math.max(0, Math.min(1, (middle - left) / Math.max(1, to.x - left)));
+		const distance = Math.abs(middle - (left + to.x) / 2);
+		if (Math.abs(place.y - (from.y + part * (to.y - from.y))) > 44 || distance >= least) continue;
+		[best, least] = [edge, distance];
+	}
+	return best;
 }
+
+/** closed is a draft in which what stands a column or more behind a place, where a step was
+ * taken out, moves up. */
+const closed = (draft: Definition, x: number): Definition =>
+	draft.nodes.some((n) => Math.abs(at(n).x - x) < column)
+		? draft
+		: {
+				...draft,
+				nodes: draft.nodes.map((n) =>
+					n.position && n.position.x > x ? { ...n, position: { ...n.position, x: n.position.x - column } } : n,
+				),
+			};
 
 /** moveOnto is a draft in which a step has gone from its place in a path into an edge. A step
  * whose exits lead to several others stays, and so does one that leads on only by its failure:
@@ -363,7 +383,7 @@ export function moveOnto(draft: Definition, id: string, edge: Edge): Definition 
 	const [leads, ...more] = leaving(draft, id);
 	const way = node && (leads ? wayOf(node, leads) : outsOf(node)[0]);
 	if (!node || !way || way === "error" || more.length > 0 || node.type === "start" || isDetached(node)) return draft;
-	const without = remove(draft, [id]);
+	const without = closed(remove(draft, [id]), at(node).x);
 	if (!without.edges.includes(edge)) return draft;
 	const [nodes, position] = roomIn(without, edge);
 	const places = new Map(nodes.map((n) => [n.id, n]));

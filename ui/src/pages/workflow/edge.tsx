@@ -1,7 +1,7 @@
 import { BaseEdge, EdgeLabelRenderer, type EdgeProps, getBezierPath, useStore } from "@xyflow/react";
 import { Plus, Trash2 } from "lucide-react";
 import { memo, useState } from "react";
-import { t } from "../../lang";
+import { ended, t } from "../../lang";
 import { cx } from "../../ui";
 import {
 	add,
@@ -143,7 +143,7 @@ export const Refusal = memo(function Refusal(props: EdgeProps) {
 						style={{ transform: `translate(${x}px, ${y}px) scale(${scale})` }}
 					>
 						<b className="block font-semibold">{t("This edge was not drawn.")}</b>
-						{refused.reason}
+						{ended(refused.reason)}
 						<WayOut edge={refused.edge} />
 					</div>
 				</EdgeLabelRenderer>

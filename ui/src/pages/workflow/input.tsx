@@ -19,7 +19,7 @@ import {
 	say,
 	writeClipboard,
 } from "../../ui";
-import { clientName, Effect, outcomeTone, outcomeWord, toolName, useWorkflowName } from "../calls/words";
+import { clientName, Effect, outcomeTone, outcomeWord, toolName } from "../calls/words";
 import { insertInto } from "./code-insert";
 import { behindCall, casesOf, nodeOf } from "./definition";
 import { comparison, type Picked, pathType, pickInto } from "./fields";
@@ -149,7 +149,7 @@ function useInput() {
 
 /** Changed says that workflows have changed the sample: a replay works on what they were given. */
 function Changed({ sample }: { sample: S["CallDetails"] }) {
-	const names = changedBy(sample).map(useWorkflowName());
+	const names = changedBy(sample);
 	if (names.length === 0) return null;
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-warn-soft px-4 py-2 text-warn text-xs">

@@ -208,7 +208,6 @@ export default {
 	"95% take at most {time} longer": "所要時間（p95）が {time} 増加",
 	"There are no calls to try it on yet.": "試せる呼び出しがまだありません。",
 	"{list}.": "結果：{list}。",
-	"{what}.": "対象：{what}。",
 	"{n} problems keep it from being enabled.": "問題が {n} 件あるため、有効にできません。",
 	"It is for {n} of the last {all} calls that could be tried.":
 		"試せた直近 {all} 件の呼び出しのうち、{n} 件が対象です。",
@@ -237,9 +236,10 @@ export default {
 	"Only SELECT is allowed.": "SELECT 文だけを実行できます。",
 	"This editor does not know the type {type}. It is kept as it is.":
 		"種類 {type} は、このエディターでは編集できません。そのまま保存されます。",
-	"By its edge “fails”, or the workflow fails": "「失敗」へ進む（なければワークフローが失敗）",
+	"Default: by its edge “fails” if there is one, otherwise the workflow fails":
+		"既定：「失敗」の接続線があれば進み、なければワークフローが失敗",
 	"Go on as if nothing happened": "そのまま続行する",
-	"By its edge “fails”": "「失敗」へ進む",
+	"By its edge “fails”, which must be there": "「失敗」の接続線へ進む（接続線が必要）",
 	"Leaves by the first that holds, else by “else”":
 		"最初に成り立った条件へ進みます。どれも成り立たなければ「それ以外」へ進みます。",
 	"Name of the way out": "出口の名前",
@@ -426,8 +426,12 @@ export default {
 		"「{name}」を「{other}」の次に移しました。「元に戻す」で戻せます。",
 	"This edge was not drawn.": "この接続線は引けません。",
 	"Runs after the call: ctx.response is its answer.": "呼び出しの後に実行されます。ctx.response がその応答です。",
-	"Runs before the call: there is no ctx.response yet.": "呼び出しの前に実行されます。ctx.response はまだありません。",
+	"Runs before the call: there is no ctx.response yet. To change answers, drag it onto the edge after the call.":
+		"呼び出しの前に実行されます。ctx.response はまだありません。応答を書き換えるには、「ツールの呼び出し」の後の接続線にドラッグしてください。",
 	"line {line}: {reason}": "{line} 行目：{reason}",
 	"It is for the one call that could be tried.": "試せた 1 件の呼び出しが対象です。",
 	"It is not for the one call that could be tried.": "試せた 1 件の呼び出しは対象外です。",
+	"What becomes of {n} calls is not known: a script fetches something or calls a tool, and a trial does not.":
+		"{n} 件の結果は不明です。スクリプトが fetch や別のツールを使いますが、試すときは何も送信しません。",
+	"It runs around {what}.": "対象：{what}。",
 };

@@ -5,6 +5,7 @@ import { parseExact } from "../../api/exact";
 import { t, tn } from "../../lang";
 import { complain, messageOf, say } from "../../ui";
 import { useUnsaved } from "../../ui/unsaved";
+import { ranAs } from "../call/names";
 import { askClients, meantClients, noServerText } from "../workflows/around";
 import { type Definition, descendants, type Edge, isMoved, nodeOf, replacedBy } from "./definition";
 import { readWorkflow } from "./read";
@@ -329,10 +330,10 @@ export function showRun(call: S["CallDetails"]): boolean {
 	return true;
 }
 
-/** changedBy are the ids of the workflows that have changed a call or its answer. The history
+/** changedBy are the names of the workflows that have changed a call or its answer. The history
  * has what came of it. */
 export const changedBy = (call: S["CallDetails"]): string[] => [
-	...new Set((call.workflows ?? []).filter((w) => w.changed && w.mode !== "shadow").map((w) => w.workflow)),
+	...new Set((call.workflows ?? []).filter((w) => w.changed && w.mode !== "shadow").map(ranAs)),
 ];
 
 /** isFor asks the server which of the last calls a draft is for, whatever its steps do with
@@ -371,9 +372,11 @@ export async function findSample(
 	let best: { sample: S["CallDetails"]; worth: number } | undefined;
 	for (const id of [...calls].slice(0, 12)) {
 		const sample = await loadCall(id, signal);
-		const worth = (changedBy(sample).length === 0 ? 2 : 0) + (sample.outcome === "ok" ? 1 : 0);
+		// What was done on a page is not what an agent does.
+		const worth =
+			(sample.via !== "items" ? 4 : 0) + (changedBy(sample).length === 0 ? 2 : 0) + (sample.outcome === "ok" ? 1 : 0);
 		if (worth > (best?.worth ?? -1)) best = { sample, worth };
-		if (worth === 3) break;
+		if (worth === 7) break;
 	}
 	return {
 		sample: best?.sample ?? null,

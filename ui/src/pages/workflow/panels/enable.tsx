@@ -320,6 +320,16 @@ export function Past({ found, passes }: { found: S["BacktestResult"]; passes: bo
 					{tn(found.denied, "{n} call would be refused.", "{n} calls would be refused.")}
 				</Such>
 			)}
+			{found.incomplete > 0 && (
+				<b className="font-medium text-warn">
+					{tn(
+						found.incomplete,
+						"What becomes of {n} call is not known: a script fetches something or calls a tool, and a trial does not.",
+						"What becomes of {n} calls is not known: a script fetches something or calls a tool, and a trial does not.",
+					)}
+				</b>
+			)}
+			{found.incomplete > 0 && between()}
 			{found.failed > 0 && (
 				<Such found={found} outcome="failed">
 					{passes
@@ -432,7 +442,7 @@ function Sentence({
 						? noServer(matches.noServers)
 						: matches.tools === 0
 							? t("No tool matches.")
-							: t("{what}.", {
+							: t("It runs around {what}.", {
 									what: list([
 										...(matches.servers > 0 ? [tn(matches.servers, "{n} server", "{n} servers")] : []),
 										...(matches.builtIn ?? []).map(partName),

@@ -301,7 +301,7 @@ function NewTest({ tests }: { tests: Test[] }) {
 							},
 						)}
 					</p>
-					<div className="grid grid-cols-2 gap-2">
+					<div className="grid grid-cols-[2fr_3fr] gap-2">
 						<Field label={t("Name")} error={taken && t("Another test has this name.")}>
 							<Input
 								ref={input}

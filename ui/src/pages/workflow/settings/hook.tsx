@@ -151,10 +151,12 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 						<p className="px-4 pt-2 text-muted text-xs">
 							{behind
 								? t("Runs after the call: ctx.response is its answer.")
-								: t("Runs before the call: there is no ctx.response yet.")}
+								: t(
+										"Runs before the call: there is no ctx.response yet. To change answers, drag it onto the edge after the call.",
+									)}
 						</p>
 						<Code
-							key={node.id}
+							key={`${node.id} ${behind}`} // the hint is read once
 							label={t("Script of {name}", { name: nameOf(node) })}
 							hint={
 								isDetached(node)

@@ -94,10 +94,10 @@ export function OnError({ node }: { node: Node }) {
 					)
 				}
 				options={{
-					"": t("By its edge “fails”, or the workflow fails"),
+					"": t("Default: by its edge “fails” if there is one, otherwise the workflow fails"),
 					fail: t("The workflow fails"),
 					continue: t("Go on as if nothing happened"),
-					branch: t("By its edge “fails”"),
+					branch: t("By its edge “fails”, which must be there"),
 				}}
 			/>
 		</Field>

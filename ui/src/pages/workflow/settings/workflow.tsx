@@ -59,6 +59,7 @@ export function WorkflowSettings() {
 					<Field label={t("Name")}>
 						<Input
 							value={draft.name}
+							placeholder={draft.id}
 							readOnly={readOnly}
 							onChange={(event) => put({ name: event.target.value }, "name")}
 						/>
