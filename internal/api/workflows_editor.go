@@ -190,7 +190,7 @@ func (a *API) listNodeTypes(w http.ResponseWriter, _ *http.Request, _ gateway.Id
 func (a *API) scriptTypes(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	_, _ = io.WriteString(w, script.Declarations())
+	_, _ = io.WriteString(w, script.Declarations(a.language() == lang.Japanese))
 }
 
 func (a *API) listRuns(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {

@@ -103,9 +103,17 @@ func (g *globals) frozen(text []byte) goja.Value {
 //go:embed genkan.d.ts
 var declarations string
 
-// Declarations returns the TypeScript declarations of what a script sees, for editors:
-// the file genkan.d.ts.
-func Declarations() string { return declarations }
+//go:embed genkan.ja.d.ts
+var declarationsInJapanese string
+
+// Declarations returns the TypeScript declarations of what a script sees, for editors: the
+// file genkan.d.ts, or the same with Japanese comments.
+func Declarations(japanese bool) string {
+	if japanese {
+		return declarationsInJapanese
+	}
+	return declarations
+}
 
 // environment is one run of a script in a worker.
 type environment struct {

@@ -1,7 +1,7 @@
 // What a script of Genkan sees. Put this file beside your scripts, and editors know it.
 // A script is the body of an async function: await and return work at its top level.
 
-/** The call that the script stands before or behind. Changes to it take effect. */
+/** The call that the script runs before or after. Changes to it take effect. */
 declare let context: Context;
 /** The same object as context. */
 declare let ctx: Context;

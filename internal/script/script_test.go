@@ -278,7 +278,7 @@ func TestDeclarations(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
 	var declared []string
-	for _, found := range regexp.MustCompile(`(?m)^declare (?:const|let|function) (\w+)`).FindAllStringSubmatch(Declarations(), -1) {
+	for _, found := range regexp.MustCompile(`(?m)^declare (?:const|let|function) (\w+)`).FindAllStringSubmatch(Declarations(false), -1) {
 		declared = append(declared, found[1])
 	}
 	slices.Sort(declared)
@@ -297,11 +297,11 @@ func TestDeclarations(t *testing.T) {
 		t.Errorf("%s %v", r.Returned, failure)
 	}
 	for _, member := range regexp.MustCompile(`\w+`).FindAllString(want, -1) {
-		if !regexp.MustCompile(`\b` + member + `\b`).MatchString(Declarations()) {
+		if !regexp.MustCompile(`\b` + member + `\b`).MatchString(Declarations(false)) {
 			t.Errorf("%s is not declared", member)
 		}
 	}
-	if _, failure := run1(t, p, `await (async () => {`+"\n"+strings.ReplaceAll(Declarations(), "declare let context", "declare let context_")+"\n})()", "", nil); failure != nil {
+	if _, failure := run1(t, p, `await (async () => {`+"\n"+strings.ReplaceAll(Declarations(false), "declare let context", "declare let context_")+"\n})()", "", nil); failure != nil {
 		t.Errorf("the declarations are not TypeScript: %v", failure)
 	}
 }
@@ -324,5 +324,20 @@ func TestGlobals(t *testing.T) {
 	r, failure = run1(t, p, `return [typeof require, typeof process, typeof Deno, typeof global, typeof module, typeof importScripts, typeof XMLHttpRequest, typeof WebAssembly, typeof setTimeout]`, "", nil)
 	if failure != nil || strings.Trim(strings.ReplaceAll(string(r.Returned), `"undefined"`, ""), "[],") != "" {
 		t.Errorf("%s %v", r.Returned, failure)
+	}
+}
+
+// The Japanese declarations differ from the English ones in their comments alone.
+func TestDeclarationsInJapanese(t *testing.T) {
+	t.Parallel()
+	comment := regexp.MustCompile(`(?s)/\*\*.*?\*/|//[^\n]*`)
+	bare := func(japanese bool) string { return comment.ReplaceAllString(Declarations(japanese), "") }
+	if diff := cmp.Diff(bare(false), bare(true)); diff != "" {
+		t.Error(diff)
+	}
+	for _, found := range comment.FindAllString(Declarations(true), -1) {
+		if !regexp.MustCompile(`[ぁ-ん]`).MatchString(found) {
+			t.Errorf("%s is not in Japanese", found)
+		}
 	}
 }

@@ -19,7 +19,7 @@ test("a file without edges opens with its problems, and is deleted in the list",
 			.locator("input[type=file]")
 			.setInputFiles({ name: "x.json", mimeType: "application/json", buffer: Buffer.from(text) });
 	await give('{"id":"x","nodes":[{"id":"a","type":"nope"}]}');
-	await expect(page.getByText("x has 4 problems, and cannot be enabled")).toBeVisible();
+	await expect(page.getByText("“x” has 4 problems, and cannot be enabled")).toBeVisible();
 	await give('{"name":"F","nodes":[{"type":"n8n-nodes-base.webhook","name":"W"}],"connections":{}}');
 	await expect(page.getByText("this is a workflow of n8n, not of genkan")).toBeVisible();
 	await give("[]");

@@ -107,7 +107,7 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 	await expect(tools.locator("option[value=fault__echo]")).toHaveCount(1);
 	await page.keyboard.type("fault__ecko");
 	const servers = page.getByRole("group", { name: "Servers" });
-	await servers.getByRole("button", { name: "Add an item" }).click();
+	await servers.getByRole("button", { name: "Add to Servers" }).click();
 	await page.keyboard.type("fualt");
 	await expect(page.getByText("No server is called “fualt”.")).toBeVisible();
 	await page.getByRole("button", { name: "Make 3 drafts" }).click();

@@ -1,6 +1,7 @@
 import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 import { isExact } from "@/api/exact";
 import { root } from "../../api/client";
+import { currentLang } from "../../lang";
 import { editor } from "./store";
 
 // Completion knows what genkan.d.ts declares, which Genkan gives, and the keys of the call
@@ -62,7 +63,7 @@ let reading: Promise<void> | null = null;
 
 /** readDeclarations reads genkan.d.ts, once. */
 function readDeclarations(): Promise<void> {
-	reading ??= fetch(new URL("v1/workflow-nodes/genkan.d.ts", root))
+	reading ??= fetch(new URL("v1/workflow-nodes/genkan.d.ts", root), { headers: { "Accept-Language": currentLang() } })
 		.then((response) => (response.ok ? response.text() : Promise.reject(response)))
 		.then(declared)
 		.catch(() => {
