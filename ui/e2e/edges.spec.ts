@@ -120,7 +120,11 @@ test("a step that is dropped on an edge goes there, and its script is told what 
 	} as never);
 	await go(page, genkan, "workflows/moved-onto");
 	await node(page, "hook").click();
-	await expect(page.getByText("Runs before the call: there is no ctx.response yet. To change answers, drag it onto the edge after the call.")).toBeVisible();
+	await expect(
+		page.getByText(
+			"Runs before the call: there is no ctx.response yet. To change answers, drag it onto the edge after the call.",
+		),
+	).toBeVisible();
 	const from = await middle(node(page, "hook"));
 	const [call, end] = [(await node(page, "call").boundingBox())!, (await node(page, "end").boundingBox())!];
 	await drag(page, from, { x: (call.x + call.width + end.x) / 2, y: call.y + call.height / 2 });
