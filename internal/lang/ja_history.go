@@ -114,7 +114,7 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 	"%s:":       "%s：",
 	"Sent":      "送信",
 	"Received":  "受信",
-	"Secrets are masked where they are shown, by these rules: %s.": "次のルールに当たる値は、表示するときに伏せています：%s。",
+	"Secrets are masked where they are shown, by these rules: %s.": "次のルールに該当する値は、表示するときに伏せています：%s。",
 	"(cut here: the whole had %s bytes)":                           "（以下省略。全体は %s バイトでした）",
 	"the tool reported an error":                                   "ツールがエラーを返しました",
 	"the server answered with error %s":                            "サーバーがエラー %s を返しました",

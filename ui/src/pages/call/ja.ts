@@ -53,13 +53,13 @@ export default {
 	"The answer cost {n} tokens.": "応答は {n} トークンです。",
 	"An outline saved {saved} tokens.": "要約により {saved} トークンを節約しました。",
 	"This view masks values that match the rules {rules}, also those that a workflow put in.":
-		"この画面では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。",
+		"この画面では、ルール {rules} に該当する値を伏せています（ワークフローが入れた値も含みます）。",
 	"Marks like {mark} are of this view. No workflow made them.":
 		"{mark} のような印はこの画面で伏せた部分で、ワークフローによるものではありません。",
 	"This view masks values that match the rules {rules}. The client sent the real value.":
-		"この画面では、ルール {rules} に当たる値を伏せています。クライアントは本来の値を送りました。",
+		"この画面では、ルール {rules} に該当する値を伏せています。クライアントは本来の値を送りました。",
 	"This view masks values that match the rules {rules}. The client got the real value.":
-		"この画面では、ルール {rules} に当たる値を伏せています。クライアントは本来の値を受け取りました。",
+		"この画面では、ルール {rules} に該当する値を伏せています。クライアントは本来の値を受け取りました。",
 	"Taken out by the workflows {names}. The client did not get it.":
 		"黄色の部分は「{names}」が伏せました。元の値はクライアントに渡っていません。",
 	"The answer was large, so the client got this outline of it. All of it is stored; {tool} reads its parts.":

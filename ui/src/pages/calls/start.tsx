@@ -2,7 +2,7 @@ import { Check } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { api, often, query, refresh, type S } from "@/api/client";
 import { hintsOf } from "@/api/tools";
-import { both, list, sentences, t, tn } from "@/lang";
+import { between, both, list, sentences, t, tn } from "@/lang";
 import { useSession } from "@/shell/session";
 import {
 	Button,
@@ -130,7 +130,8 @@ export function Start({
 				</ol>
 			</Card>
 			<p className="mt-4 text-muted">
-				{t("Changed your mind? This command puts every file back, to the byte:")}{" "}
+				{t("Changed your mind? This command puts every file back, to the byte:")}
+				{between()}
 				<Command words={[...command, "undo"]} />
 			</p>
 		</div>

@@ -2,7 +2,7 @@ import { ArrowLeft, Ellipsis, FileQuestion, Pencil, Trash2 } from "lucide-react"
 import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { Failure, queries, query, type S } from "@/api/client";
-import { ago, currentLang, t, whole } from "@/lang";
+import { ago, between, currentLang, t, whole } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
 import {
@@ -198,7 +198,8 @@ function Text({ item }: { item: S["Item"] }) {
 				</Suspense>
 			) : (
 				<p className="text-faint">
-					{t("There is no text yet.")}{" "}
+					{t("There is no text yet.")}
+					{between()}
 					<button type="button" className="text-accent hover:underline" onClick={() => edit(item)}>
 						{t("Write one")}
 					</button>

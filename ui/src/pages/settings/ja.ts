@@ -142,7 +142,7 @@ export default {
 	"Look again": "もう一度確認",
 	"The same in a terminal": "同じ処理を行うコマンド",
 	"With one, agents list, change and debug the workflows of your n8n. The key stays encrypted on this machine.":
-		"登録すると、エージェントが n8n のワークフローを一覧、変更、調査できます。キーはこのマシンに暗号化して保存します。",
+		"登録すると、エージェントが n8n のワークフローを一覧表示、変更、調査できます。キーはこのマシンに暗号化して保存します。",
 	"Add n8n": "n8n を追加",
 	"Its tools go away for all clients. Nothing changes in n8n, and its key stays among the secrets.":
 		"このインスタンスのツールが、すべてのクライアントから消えます。n8n 側は何も変わりません。キーはシークレットに残ります。",

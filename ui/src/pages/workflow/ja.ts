@@ -4,9 +4,9 @@ export default {
 		"変更しましたが、変更前も変更後もここでは伏せています。",
 	"What changed from {from} to {to}:": "{from} から {to} への変更：",
 	"This view masks values that match {rules}, also those that the workflow put in. The client would get them unmasked.":
-		"この画面では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。クライアントには、伏せる前の値が渡ります。",
+		"この画面では、ルール {rules} に該当する値を伏せています（ワークフローが入れた値も含みます）。クライアントには、伏せる前の値が渡ります。",
 	"This view masks values that match {rules}, also those that a workflow put in.":
-		"この画面では、ルール {rules} に当たる値を伏せています（ワークフローが入れた値も含みます）。",
+		"この画面では、ルール {rules} に該当する値を伏せています（ワークフローが入れた値も含みます）。",
 	"Yellow marks are what the workflow took out.": "黄色の箇所は、ワークフローが伏せた値です。",
 	"ran {time}": "実行 {time}",
 	"The draft of “{name}” is not saved: {why}": "{name} の下書きは保存されていません：{why}",
@@ -125,7 +125,7 @@ export default {
 	"not stored yet": "未保存",
 	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
 	"This view masks what {rules} found. In a real call, the workflow gets the real value.":
-		"この画面では、ルール {rules} が見つけた値を伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
+		"この画面では、ルール {rules} に該当する値を伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
 	"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, and the output shows what comes of that.":
 		"この呼び出しは {names} がすでに変更しています。入力に表示しているのは、クライアントに渡った内容です。試すときはサーバーの応答を使い、その結果を出力に表示します。",
 	"“{name}”": "「{name}」",
@@ -133,7 +133,7 @@ export default {
 	"No call is looked for: {reason}": "対象の呼び出しを探せません。{reason}",
 	"The servers offer nothing that this workflow is for. Check “For”, “Servers” and “Tools”.":
 		"このワークフローの対象になるものがサーバーにありません。「対象」「サーバー」「ツール」の指定を確認してください。",
-	"Nothing has such a name.": "該当する名前はありません。",
+	"Nothing has such a name.": "該当するものはありません。",
 	"the call does not wait": "待たない",
 	"The call waits for this step. Otherwise the step could neither change nor refuse it.":
 		"呼び出しはこのノードを待ちます。待たなければ、呼び出しを変更することも拒否することもできません。",
@@ -302,7 +302,7 @@ export default {
 	"The draft is in shadow mode, and version {version} is not. What runs now stays.":
 		"モードが変わります。今の下書きはシャドー、バージョン {version} は「適用する」です。有効なバージョンは変わりません。",
 	"Run version {version} in shadow mode?": "バージョン {version} をシャドーで開始しますか？",
-	"Let version {version} act on calls?": "バージョン {version} を有効にしますか？",
+	"Let version {version} act on calls?": "バージョン {version} に戻しますか？",
 	"Run it in shadow mode": "シャドーで開始",
 	"The active version acts on calls. Version {version} only watches: calls then go through unchanged.":
 		"現在有効なバージョンは、呼び出しを変更または拒否します。バージョン {version} はシャドーで、結果を記録するだけです。呼び出しは変更も拒否もされずに通るようになります。",

@@ -55,7 +55,7 @@ export default {
 	"Delete the workflow “{name}”?": "ワークフロー「{name}」を削除しますか？",
 	"The workflow “{name}” is deleted.": "ワークフロー「{name}」を削除しました。",
 	"{n} workflows are deleted: “{name}” and those of its template.":
-		"{n} 個のワークフローを削除しました：「{name}」と、同じテンプレートから作成したもの。",
+		"{n} 件のワークフローを削除しました：「{name}」と、同じテンプレートから作成したもの。",
 	"also delete what the same template made for {types}":
 		"同じテンプレートから作成したワークフロー（{types}）も削除する",
 	"It runs now: calls go through without it from then on. All its versions and tests go with it. An export keeps the newest version and the tests, and no older versions.":
