@@ -349,6 +349,17 @@ test("enabling warns of calls that would be refused because the workflow fails",
 	await accessible(page);
 });
 
+test("enabling says of how many calls the outcome is not known", async ({ signedIn: page, genkan }) => {
+	await echo(genkan, "fetches here");
+	await lastCall(genkan);
+	await put(genkan, hooked("fetches", "await fetch('http://127.0.0.1:1/');"));
+	await go(page, genkan, "workflows/fetches?panel=enable");
+	const bar = page.getByRole("region", { name: "Enable" });
+	await expect(bar.getByText("is not known: a script fetches something or calls a tool")).toBeVisible();
+	await page.getByRole("button", { name: "Replay", exact: true }).click();
+	await expect(page.getByRole("region", { name: "Output" })).toContainText("not run, because a trial sends nothing");
+});
+
 test("the bar that enables opens below its button, above the drawing", async ({ signedIn: page, genkan }) => {
 	await put(genkan, hooked("place", ""));
 	await go(page, genkan, "workflows/place");

@@ -129,7 +129,7 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 					</div>
 				)}
 			</div>
-			<div className="min-h-40 flex-1">
+			<div className="flex min-h-40 flex-1 flex-col">
 				{usesModule ? (
 					<ModuleParams
 						key={hook.module}
@@ -155,21 +155,23 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 										"Runs before the call: there is no ctx.response yet. To change answers, drag it onto the edge after the call.",
 									)}
 						</p>
-						<Code
-							key={`${node.id} ${behind}`} // the hint is read once
-							label={t("Script of {name}", { name: nameOf(node) })}
-							hint={
-								isDetached(node)
-									? "console.log(ctx.request.params.name);"
-									: behind
-										? "// mapText(ctx.response, (text) => text.trim());"
-										: '// if (/drop/i.test(ctx.request.params.arguments.sql))\n//   return { action: "deny", reason: "…" };'
-							}
-							value={hook.script ?? ""}
-							onChange={(script) => put({ script }, "script")}
-							marks={marks}
-							readOnly={readOnly}
-						/>
+						<div className="min-h-0 flex-1">
+							<Code
+								key={`${node.id} ${behind}`} // the hint is read once
+								label={t("Script of {name}", { name: nameOf(node) })}
+								hint={
+									isDetached(node)
+										? "console.log(ctx.request.params.name);"
+										: behind
+											? "// mapText(ctx.response, (text) => text.trim());"
+											: '// if (/drop/i.test(ctx.request.params.arguments.sql))\n//   return { action: "deny", reason: "…" };'
+								}
+								value={hook.script ?? ""}
+								onChange={(script) => put({ script }, "script")}
+								marks={marks}
+								readOnly={readOnly}
+							/>
+						</div>
 					</Suspense>
 				)}
 			</div>
