@@ -107,8 +107,14 @@ test("a panel leaves a workflow with one step of its own in view", async ({ sign
 	// What takes its room above gives it back.
 	const top = async () => Math.round((await node(page, "call").boundingBox())!.y / 4);
 	await page.getByRole("button", { name: "Fit" }).click();
-	await page.waitForFunction(() => document.getAnimations().length === 0);
-	const before = await top();
+	let before = -1;
+	await expect
+		.poll(async () => {
+			const was = before;
+			before = await top();
+			return before === was; // it has come to rest
+		})
+		.toBe(true);
 	await page.getByRole("button", { name: "Enable…" }).click();
 	await expect.poll(top).not.toBe(before);
 	await page.getByRole("region", { name: "Enable" }).getByRole("button", { name: "Close" }).click();

@@ -357,6 +357,7 @@ test("enabling says of how many calls the outcome is not known", async ({ signed
 	const bar = page.getByRole("region", { name: "Enable" });
 	await expect(bar.getByText("is not known: a script fetches something or calls a tool")).toBeVisible();
 	await page.getByRole("button", { name: "Replay", exact: true }).click();
+	await node(page, "hook").click();
 	await expect(page.getByRole("region", { name: "Output" })).toContainText("not run, because a trial sends nothing");
 });
 
