@@ -122,7 +122,8 @@ function useNodes() {
 
 /** droppedOn is a draft in which a step that was dropped on an edge has gone into that. */
 function droppedOn(draft: Definition, before: Definition, { id, position }: RFNode, flow: Flow): Definition {
-	const edge = edgeUnder(draft, id, position);
+	// In a large drawing a step covers edges by chance, and many steps would have to move up.
+	const edge = draft.nodes.length <= 2 * part ? edgeUnder(draft, id, position) : undefined;
 	const [source, node] = [edge && nodeOf(draft, edge.source), nodeOf(draft, id)];
 	const next = edge ? moveOnto(before, id, edge) : before;
 	if (next === before || !source || !node) return draft;
