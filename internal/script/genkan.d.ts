@@ -14,14 +14,14 @@ interface Context {
   request: {
     /** The MCP method, such as "tools/call". */
     method: string;
-    /** Its parameters; of a call the tool's name and its arguments. */
+    /** Its parameters; of a call the tool's name, as this client sees it, and its arguments. */
     params: { name?: string; arguments?: Record<string, any>; [key: string]: any };
   };
   /** The result, after the call only. */
   response?: ToolResult & { tools?: Tool[]; [key: string]: any };
   metadata: {
     clientId: string;
-    /** The names by which the server itself knows what is called. */
+    /** The names by which the server itself knows what is called, whoever calls it. */
     serverName?: string;
     toolName?: string;
     workflowId: string;

@@ -14,14 +14,14 @@ interface Context {
   request: {
     /** MCP のメソッドです。例："tools/call" */
     method: string;
-    /** パラメーターです。ツールの呼び出しでは、ツールの名前と引数です。 */
+    /** パラメーターです。ツールの呼び出しでは、ツールの名前（このクライアントに見える名前）と引数です。 */
     params: { name?: string; arguments?: Record<string, any>; [key: string]: any };
   };
   /** 応答です。呼び出しの後にだけあります。 */
   response?: ToolResult & { tools?: Tool[]; [key: string]: any };
   metadata: {
     clientId: string;
-    /** サーバー自身が使う、サーバーとツールの名前です。 */
+    /** サーバー自身が使う、サーバーとツールの名前です。どのクライアントでも同じです。 */
     serverName?: string;
     toolName?: string;
     workflowId: string;

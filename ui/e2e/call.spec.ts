@@ -200,7 +200,7 @@ test.describe("one call", () => {
 		await expect(main.locator("mark[data-masked=record]")).toHaveText(Array(2).fill("[redacted:url-password]"));
 		await expect(main.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
 		await accessible(page);
-		await page.getByRole("tab", { name: /^Changes per node/ }).click();
+		await page.getByRole("tab", { name: /^Changes per step/ }).click();
 		await expect(main).toContainText("Marks like [redacted:url-password] are of this view.");
 		await expect(main.locator("li mark[data-masked=record]")).toHaveText(["[redacted:url-password]"]);
 		await expect(main.locator("mark:not([data-masked])")).toHaveText(["[redacted:phone]"]);
@@ -258,9 +258,9 @@ test.describe("one call", () => {
 			workflows.map(({ workflow }) => names[workflow]!),
 		);
 		// What the tab counts are places that were changed, and its marks are the record's.
-		await page.getByRole("tab", { name: /^Changes per node/ }).click();
+		await page.getByRole("tab", { name: /^Changes per step/ }).click();
 		await expect(main.getByText("/response/content/0/text")).toHaveCount(2);
-		await expect(page.getByRole("tab", { name: "Changes per node2", exact: true })).toBeVisible();
+		await expect(page.getByRole("tab", { name: "Changes per step2", exact: true })).toBeVisible();
 		await expect(main.locator("mark:not([data-masked])")).toHaveCount(0);
 		await expect(main.locator("mark[data-masked=record]", { hasText: "github-token" }).first()).toBeVisible();
 	});
@@ -280,7 +280,7 @@ test.describe("one call", () => {
 		await genkan.call("fault__echo", { text: "tea" });
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
 		await expect(page.getByText("Not today. It was not sent.").first()).toBeVisible();
-		await expect(page.getByRole("tab", { name: "Changes per node", exact: true })).toBeVisible();
+		await expect(page.getByRole("tab", { name: "Changes per step", exact: true })).toBeVisible();
 	});
 
 	test("find also finds what is not drawn", async ({ genkan, signedIn: page }) => {
@@ -360,7 +360,7 @@ test.describe("one call", () => {
 		await go(page, genkan, `calls/${await idOf(genkan, "fault__echo")}`);
 		// Steps have the names that the editor shows.
 		await expect(page.getByRole("link", { name: "Polite / Say please" })).toBeVisible();
-		await page.getByRole("tab", { name: /Changes per node/ }).click();
+		await page.getByRole("tab", { name: /Changes per step/ }).click();
 		await expect(page).toHaveURL(/tab=changes/);
 		await expect(page.getByText("Say please", { exact: true })).toBeVisible();
 		await expect(page.getByText("Call the tool", { exact: true })).toBeVisible();
@@ -415,7 +415,7 @@ test.describe("one call", () => {
 		await expect(page.getByText("Where the time went")).toBeVisible();
 		await expect(page.getByText(/^Loud \/ /)).toHaveCount(0);
 		// The tab counts what was changed: nothing.
-		await page.getByRole("tab", { name: "Changes per node", exact: true }).click();
+		await page.getByRole("tab", { name: "Changes per step", exact: true }).click();
 		await expect(page.getByText("Nothing was changed. It would have changed the answer.")).toBeVisible();
 		await expect(page.getByText("not carried out")).toBeVisible();
 		await expect(page.getByText("tea!", { exact: true })).toBeVisible();
@@ -511,7 +511,7 @@ test.describe("a tool that answers with an error", () => {
 		await page.getByRole("button", { name: "Bytes" }).first().click();
 		await expect(page.getByText("1234567890123456")).not.toHaveCount(0);
 
-		await page.getByRole("tab", { name: "Changes per node" }).click();
+		await page.getByRole("tab", { name: "Changes per step" }).click();
 		await expect(page.getByRole("listitem").filter({ hasText: "tool error" })).toHaveCount(1);
 		await expect(page.getByText(/^ok · /)).toHaveCount(0);
 

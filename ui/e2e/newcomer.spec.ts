@@ -97,7 +97,7 @@ for (const lang of ["en", "ja"] as const) {
 			await expect(rows.nth(1).getByRole("img", { name: t("A workflow changed it") })).toBeVisible();
 			await rows.nth(1).getByRole("gridcell").nth(4).click();
 			await expect(page.getByText("Mail [redacted:mail].")).toBeVisible();
-			await page.getByRole("tab", { name: t("Changes per node") }).click();
+			await page.getByRole("tab", { name: t("Changes per step") }).click();
 			await expect(page.getByText("Mail [redacted:mail].")).toBeVisible();
 			await translated(page, lang);
 		});

@@ -237,7 +237,7 @@ test("enabling says what the draft would have done; shadow watches, enable acts"
 	const bar = page.getByRole("region", { name: "Enable" });
 	await expect(bar).toContainText("1 server, 1 tool.");
 	await expect(bar).toContainText(
-		/It is for 3 of the last \d+ calls that could be tried\. 1 call would be refused\. 2 changed, 95% take at most [\d.]+ (ms|µs|s) longer\./,
+		/It is for 3 of the last \d+ calls that could be tried\. 1 call would be refused\. 2 calls would be changed\. 95% take at most [\d.]+ (ms|µs|s) longer\./,
 	);
 
 	await bar.getByRole("button", { name: "Shadow first" }).click();

@@ -215,7 +215,11 @@ export function ChangedFields({
 						<>
 							{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
 							{before === undefined && op.op !== "add" && (
-								<div className="px-3 py-0.5 font-sans text-faint">{t("What was there before is not shown.")}</div>
+								<div className="px-3 py-0.5 font-sans text-faint">
+									{t(
+										"The record has what a step wrote, not what that replaced. A replay through the draft shows both.",
+									)}
+								</div>
 							)}
 							{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}
 							{op.op === "remove" && before === undefined && <Line sign="-" value={t("removed")} pale={shadow} />}

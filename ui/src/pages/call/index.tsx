@@ -142,7 +142,7 @@ function Shown({ call, crumb, back }: { call: Details; crumb: { title: string; h
 					onChange={choose}
 					tabs={[
 						{ id: "bodies", title: t("Request and answer") },
-						{ id: "changes", title: t("Changes per node"), count: changesOf(call) || undefined },
+						{ id: "changes", title: t("Changes per step"), count: changesOf(call) || undefined },
 						{ id: "raw", title: t("Raw") },
 					]}
 				/>

@@ -23,11 +23,12 @@ export default {
 	"not carried out": "適用していません",
 	"beside the call": "呼び出しと並行",
 	removed: "削除",
-	"What was there before is not shown.": "変更前の内容は表示できません。",
+	"The record has what a step wrote, not what that replaced. A replay through the draft shows both.":
+		"記録に残るのは変更後の内容だけです。下書きで試すと、変更前の内容も表示されます。",
 	"line {n}": "{n} 行目",
 	"Parts of the call": "呼び出しの内容",
 	"Request and answer": "リクエストと応答",
-	"Changes per node": "ノードごとの変更",
+	"Changes per step": "ノードごとの変更",
 	Raw: "生データ",
 	"As the API tells it": "API の応答そのまま",
 	"All calls of this tool": "このツールの呼び出しをすべて表示",
@@ -118,4 +119,5 @@ export default {
 	skipped: "スキップ",
 	"Changed by {names}. The client did not get what the server answered.":
 		"{names} が変更しました。サーバーの元の応答はクライアントに渡っていません。",
+	"So the call cannot be run again from here.": "そのため、ここからは再実行できません。",
 } as Record<string, string>;

@@ -93,7 +93,7 @@ export default {
 	"Path to …": "どの項目までの経路を調べますか",
 	"Path to {item}": "「{item}」までの経路",
 	"Close the path": "経路を閉じる",
-	"{n} relations long": "関連 {n} 回の経路",
+	"{n} relations long": "{n} つの関連でつながっています",
 	"No path of up to {n} relations leads there.": "関連 {n} 回以内でつながる経路はありません。",
 	Selected: "選択中",
 	Expand: "展開",

@@ -1,6 +1,6 @@
 import { RotateCw } from "lucide-react";
 import { query } from "@/api/client";
-import { t, tn } from "@/lang";
+import { sentences, t, tn } from "@/lang";
 import { useCommand } from "@/shell/session";
 import { Button, Loaded, Snippet } from "@/ui";
 import { shellLine } from "@/ui/shell";
@@ -12,12 +12,16 @@ export function Doctor() {
 	const doctor = query.useQuery("get", "/v1/doctor", undefined, { staleTime: 60_000 });
 	const command = useCommand();
 	const wrong = doctor.data?.findings.filter((f) => f.severity === "problem" || f.severity === "warning").length ?? 0;
+	const hints = doctor.data?.findings.filter((f) => f.severity === "note" && f.command).length ?? 0;
 	return (
 		<Section
 			title={t("Doctor")}
 			about={
 				doctor.data &&
-				(wrong === 0 ? t("Nothing is wrong.") : tn(wrong, "{n} thing needs attention.", "{n} things need attention."))
+				sentences(
+					wrong === 0 ? t("Nothing is wrong.") : tn(wrong, "{n} thing needs attention.", "{n} things need attention."),
+					hints > 0 && tn(hints, "There is {n} suggestion.", "There are {n} suggestions."),
+				)
 			}
 			actions={
 				<Button busy={doctor.isFetching} onClick={() => void doctor.refetch()}>

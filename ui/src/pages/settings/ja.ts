@@ -189,4 +189,5 @@ export default {
 	"requests in": "件／",
 	"0 is not possible. Leave it empty for no limit.": "0 は指定できません。上限なしにするには空欄にしてください。",
 	"such as 30s, 1m, 1h": "30s は 30 秒、1m は 1 分、1h は 1 時間",
+	"There are {n} suggestions.": "提案が {n} 件あります。",
 } as Record<string, string>;

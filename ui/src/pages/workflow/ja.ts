@@ -251,7 +251,7 @@ export default {
 	"Keep the result in the variable": "結果を保存する変数",
 	"Whether the call waits": "完了を待つか",
 	"the call waits for it": "完了を待つ",
-	"Where the script is": "スクリプトの場所",
+	"Which script": "使うスクリプト",
 	"own script": "このノードのスクリプト",
 	"Parameters (params) as JSON": "パラメーター（params、JSON）",
 	"The script is the shared module {name}. A change to it reaches all workflows that use it.":
@@ -434,4 +434,8 @@ export default {
 	"What becomes of {n} calls is not known: a script fetches something or calls a tool, and a trial does not.":
 		"{n} 件の結果は不明です。スクリプトが fetch や別のツールを使いますが、試すときは何も送信しません。",
 	"It runs around {what}.": "対象：{what}。",
+	"More settings": "詳細設定",
+	"A change of the mode, such as from shadow to active, makes a version, too.":
+		"シャドーから有効への切り替えなど、モードの変更でもバージョンが増えます。",
+	"{n} calls would be changed.": "{n} 件が変更されます。",
 };

@@ -307,7 +307,7 @@ export function Past({ found, passes }: { found: S["BacktestResult"]; passes: bo
 		);
 	const parts = [
 		...(found.denied + found.failed === 0 ? [t("{n} refused", { n: number(0) })] : []),
-		t("{n} changed", { n: number(found.changed) }),
+		...(found.changed === 0 ? [t("{n} changed", { n: number(0) })] : []),
 		...(found.asked > 0 ? [t("{n} asked about", { n: number(found.asked) })] : []),
 		t("95% take at most {time} longer", { time: took(found.p95Millis) }),
 	];
@@ -318,6 +318,11 @@ export function Past({ found, passes }: { found: S["BacktestResult"]; passes: bo
 			{found.denied > 0 && (
 				<Such found={found} outcome="denied">
 					{tn(found.denied, "{n} call would be refused.", "{n} calls would be refused.")}
+				</Such>
+			)}
+			{found.changed > 0 && (
+				<Such found={found} outcome="changed">
+					{tn(found.changed, "{n} call would be changed.", "{n} calls would be changed.")}
 				</Such>
 			)}
 			{found.incomplete > 0 && (
@@ -391,7 +396,7 @@ function Such({
 	children,
 }: {
 	found: S["BacktestResult"];
-	outcome: "denied" | "failed";
+	outcome: "denied" | "failed" | "changed";
 	children: string;
 }) {
 	const [search, setSearch] = useAddress();
@@ -401,7 +406,7 @@ function Such({
 		<>
 			<button
 				type="button"
-				className="text-bad enabled:hover:underline"
+				className={cx("enabled:hover:underline", outcome === "changed" ? "text-accent" : "text-bad")}
 				disabled={!next}
 				title={t("Shows one of these calls. Click again for the next.")}
 				onClick={() =>

@@ -52,6 +52,9 @@ export function Versions({ onClose }: { onClose: () => void }) {
 				</Button>
 			</Cap>
 			<div className="min-h-0 flex-1 overflow-y-auto p-2">
+				<p className="px-2 pb-2 text-muted text-xs">
+					{t("A change of the mode, such as from shadow to active, makes a version, too.")}
+				</p>
 				<Loaded query={versions}>
 					{(data) => (
 						<ul>

@@ -71,11 +71,11 @@ export function HookSettings({ node, problems }: { node: Node; problems: Problem
 					{!(mustWait && hook.blocking) && <option value="beside">{t("the call does not wait")}</option>}
 				</Select>
 				<Button look="quiet" size="small" aria-expanded={more} onClick={() => setMore(!more)}>
-					{t("More")}
+					{t("More settings")}
 				</Button>
 				{more && (
 					<div className="grid w-full gap-2">
-						<Field label={t("Where the script is")}>
+						<Field label={t("Which script")}>
 							<Select
 								disabled={readOnly}
 								value={hook.module ? `module ${hook.module}` : template ? `template ${template.id}` : ""}
