@@ -107,8 +107,6 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 		(name === key && outcome?.refused.get(key)) ||
 		(there?.some((one) => one.name === name.trim()) && t("There is a server {name} already.", { name: quoted(name) }));
 
-	const addable = pasted.filter((one) => !refusal(one));
-
 	// What is pasted is read at once, and again when somebody pauses in writing.
 	const readText = read.mutate;
 	useEffect(() => {
@@ -190,18 +188,18 @@ export function AddServer({ onClose, server }: { onClose: () => void; server?: S
 					<>
 						<Button onClick={onClose}>{t("Cancel")}</Button>
 						<Button
-							disabled={addable.length === 0 || !named || trials.busy}
-							onClick={() => void trials.start(addable.map((one) => [one.key, bodyOfPasted(one).body]))}
+							disabled={pasted.length === 0 || !named || trials.busy}
+							onClick={() => void trials.start(pasted.map((one) => [one.key, bodyOfPasted(one).body]))}
 						>
 							{t("Test it")}
 						</Button>
 						<Button
 							look="primary"
-							disabled={addable.length === 0 || !named}
+							disabled={pasted.length === 0 || !named}
 							busy={add.isPending}
-							onClick={() => void saveAll(addable)}
+							onClick={() => void saveAll(pasted)}
 						>
-							{addable.length > 0 ? tn(addable.length, "Add {n} server", "Add {n} servers") : t("Add")}
+							{pasted.length > 0 ? tn(pasted.length, "Add {n} server", "Add {n} servers") : t("Add")}
 						</Button>
 					</>
 				)
