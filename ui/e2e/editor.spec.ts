@@ -210,8 +210,8 @@ test("a step of a template is added by keyboard, with a form and without a scrip
 	await expect(page.getByRole("region", { name: "Output" })).toContainText("[redacted:mail]");
 
 	// The script is there for those who ask.
-	await settings.getByText("More", { exact: true }).click();
-	await page.getByRole("combobox", { name: "Where the script is" }).selectOption("own script");
+	await settings.getByText("More settings", { exact: true }).click();
+	await page.getByRole("combobox", { name: "Which script" }).selectOption("own script");
 	await expect(page.getByRole("textbox", { name: /Script of/ })).toContainText("Replaces secrets and personal data");
 	await page.keyboard.press("Control+z");
 	await expect(page.getByRole("textbox", { name: /Script of/ })).toHaveCount(0);
@@ -288,8 +288,8 @@ test("the script keeps its room beside its settings, and Escape closes a panel",
 	);
 	await go(page, genkan, "workflows/room?panel=runs");
 	await node(page, "hook").click();
-	await page.getByRole("region", { name: "Settings" }).getByRole("button", { name: "More", exact: true }).click();
-	await expect(page.getByLabel("Where the script is")).toBeVisible();
+	await page.getByRole("region", { name: "Settings" }).getByRole("button", { name: "More settings" }).click();
+	await expect(page.getByLabel("Which script")).toBeVisible();
 	expect((await page.getByRole("textbox", { name: /^Script of/ }).boundingBox())!.height).toBeGreaterThan(100);
 	await page.getByRole("button", { name: "Runs" }).focus();
 	await page.keyboard.press("Escape");

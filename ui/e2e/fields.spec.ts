@@ -16,7 +16,7 @@ test("what is no JSON yet outlives a reload and another selection, with its erro
 	const vars = page.getByRole("textbox", { name: "Variables (vars) as JSON" });
 	await vars.fill('{"a": 1, "b": }');
 	await node(page, "hook").click();
-	await page.getByText("More", { exact: true }).click();
+	await page.getByText("More settings", { exact: true }).click();
 	await page.getByRole("textbox", { name: "Parameters (params) as JSON" }).fill('{"kinds":');
 	await expect(page).toHaveURL(/step=hook/);
 	await page.reload();

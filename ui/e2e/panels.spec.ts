@@ -447,9 +447,9 @@ test("the params of a hook module are a form made from its schema", async ({ sig
 	await go(page, genkan, `workflows/module?call=${call}`);
 	const settings = page.getByRole("region", { name: "Settings" });
 	await node(page, "hook").click();
-	await settings.getByText("More", { exact: true }).click();
-	await page.getByRole("combobox", { name: "Where the script is" }).selectOption("swap");
-	await settings.getByText("More", { exact: true }).click();
+	await settings.getByText("More settings", { exact: true }).click();
+	await page.getByRole("combobox", { name: "Which script" }).selectOption("swap");
+	await settings.getByText("More settings", { exact: true }).click();
 	await expect(page.getByText("Replaces a word.")).toBeVisible();
 	await page.getByRole("textbox", { name: /Word/ }).fill("secret");
 	await expect(page.getByRole("textbox", { name: "by" })).toHaveValue("***");
