@@ -48,7 +48,7 @@ const (
 	ChangeEnabled  = "enabled"
 	ChangeDisabled = "disabled"
 	ChangeDeleted  = "deleted"
-	ChangeTested   = "tested" // its tests are others
+	ChangeTested   = "tested" // a test was saved or deleted
 	ChangeOn       = "on"
 	ChangeOff      = "off"
 )

@@ -24,7 +24,7 @@ type Traces struct {
 	order []string
 	// lists are the traces of the last lists, which have no call, the oldest first.
 	lists []Trace
-	// gone has when workflows were deleted, by their ids. Another may have such an id since.
+	// gone maps the ids of deleted workflows to the time of the deletion.
 	gone map[string]time.Time
 	// size is about how many bytes all traces of calls have.
 	size int
@@ -195,7 +195,8 @@ func (s *Traces) Effect(call string) string {
 	return ""
 }
 
-// Gone tells that a workflow was deleted: its runs are not those of another that gets its id.
+// Gone records that a workflow was deleted. Last leaves out its runs from then on, because a
+// new workflow may have its id.
 func (s *Traces) Gone(workflow string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,8 +44,8 @@ export function useAddress(): [URLSearchParams, Set_] {
 	return [params, change];
 }
 
-/** useChoice is one of several views, and what chooses another. The address names it, but for
- * the first one, which is shown unless something else is chosen. */
+/** useChoice returns the chosen view and a function that chooses another. The address names the
+ * choice, except the first view, which is the default. */
 export function useChoice<T extends string>(name: string, views: readonly T[]): [T, (view: T) => void] {
 	const [params, setParams] = useAddress();
 	const [first] = views as [T];

@@ -224,7 +224,7 @@ function Place({ className, ofDialog }: { className: string; ofDialog?: boolean 
 	return <Shown className={className} here={isLast} />;
 }
 
-// What was done is told in the sidebar, where it covers nothing of the page.
+// Notes stand at the foot of the sidebar, where they cover little of the page.
 const corner = "fixed right-3 bottom-3 left-3 items-start md:right-auto md:bottom-14 md:w-72";
 
 /** Notes shows what say and complain tell at the bottom left, unless another place has them.

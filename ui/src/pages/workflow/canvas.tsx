@@ -120,7 +120,7 @@ function useNodes() {
 	return { nodes, onNodesChange, onNodeDragStart, onNodeDragStop };
 }
 
-/** droppedOn is a draft in which a step that was dropped on an edge has gone into that. */
+/** droppedOn moves a step into the edge that it was dropped on. */
 function droppedOn(draft: Definition, before: Definition, { id, position }: RFNode, flow: Flow): Definition {
 	// In a large drawing a step covers edges by chance, and many steps would have to move up.
 	const edge = draft.nodes.length <= 2 * part ? edgeUnder(draft, id, position) : undefined;

@@ -343,8 +343,8 @@ export function remove(draft: Definition, ids: string[]): Definition {
 	return out;
 }
 
-/** edgeUnder is the edge that a step at a place covers, except its own; of several the one whose
- * middle is nearest. */
+/** edgeUnder returns the edge that a step covers, other than its own edges. Of several it returns
+ * the one whose middle is nearest. */
 export function edgeUnder(draft: Definition, id: string, place: Point): Edge | undefined {
 	const middle = place.x + stepWidth / 2;
 	let best: Edge | undefined;
@@ -363,8 +363,8 @@ export function edgeUnder(draft: Definition, id: string, place: Point): Edge | u
 	return best;
 }
 
-/** closed is a draft in which what stands a column or more behind a place, where a step was
- * taken out, moves up. */
+/** closed fills the column that a removed step leaves: all steps to its right move left, unless
+ * another step stands in that column. */
 const closed = (draft: Definition, x: number): Definition =>
 	draft.nodes.some((n) => Math.abs(at(n).x - x) < column)
 		? draft
@@ -375,9 +375,8 @@ const closed = (draft: Definition, x: number): Definition =>
 				),
 			};
 
-/** moveOnto is a draft in which a step has gone from its place in a path into an edge. A step
- * whose exits lead to several others stays, and so does one that leads on only by its failure:
- * what belongs where is not clear then. */
+/** moveOnto moves a step out of its path and into an edge. It returns the same draft if the step
+ * has several edges, or leads on only by its failure: how to join the path is not clear then. */
 export function moveOnto(draft: Definition, id: string, edge: Edge): Definition {
 	const node = nodeOf(draft, id);
 	const [leads, ...more] = leaving(draft, id);

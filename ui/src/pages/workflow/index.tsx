@@ -84,7 +84,7 @@ function useNew(wanted: boolean): { id?: string; error?: unknown } {
 }
 
 function Open({ id, isNew = false }: { id: string; isNew?: boolean }) {
-	// A new one is stored under another id if it was named, or if another has its id by then.
+	// A new one is stored under another id if a workflow has its id by then.
 	const enabled = useEditor((s) => s.base > 0 && s.id === id) || !isNew;
 	const details = useQuery({ ...workflowOptions(id), enabled });
 	const stats = query.useQuery(

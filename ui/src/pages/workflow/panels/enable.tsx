@@ -45,7 +45,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	const dead = [...new Set(parts.flatMap((one) => one.noServers ?? []))];
 	const nothing =
 		inForce && !(together && parts.length > 0) && t("What is drawn is active already. There is nothing to enable.");
-	// They are not made to be for servers that there are none of.
+	// Servers that do not exist are not offered to the others.
 	const differ = !matches?.noServers?.length && parts.some((one) => whom(one.match) !== whom(draft.match));
 
 	const connected = useConnected();
