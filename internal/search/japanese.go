@@ -19,7 +19,7 @@ func (s *scorer) japanese(text string) (rest string, meant []*idea) {
 	runes := []rune(text)
 	words := glossary.Words(runes)
 	if len(words) == 0 { // めも is メモ, which the glossary has
-		words = glossary.Words([]rune(strings.Map(katakana, text)))
+		words = slices.DeleteFunc(glossary.Words([]rune(strings.Map(katakana, text))), func(w glossary.Word) bool { return !alone(runes, w) })
 	}
 	if len(words) == 0 {
 		return text, nil
@@ -45,6 +45,17 @@ func (s *scorer) japanese(text string) (rest string, meant []*idea) {
 	}
 	between(len(runes))
 	return b.String(), meant
+}
+
+// alone reports whether a word of katakana is one where it is written in hiragana:
+// おく is in many longer words. Two letters are a word where no other kana are beside
+// them but particles.
+func alone(text []rune, w glossary.Word) bool {
+	const particles = "をがはもにでとのへやだ"
+	ends := func(i int) bool {
+		return i < 0 || i == len(text) || !isKana(text[i]) || strings.ContainsRune(particles, text[i])
+	}
+	return w.To-w.From > 2 || ends(w.From-1) && ends(w.To)
 }
 
 // compound reports whether a word of one character is part of another word, which

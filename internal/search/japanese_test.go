@@ -82,15 +82,21 @@ func TestJapaneseIsAsGoodAsEnglish(t *testing.T) {
 	}
 }
 
-// Hiragana find katakana, and the other way round; hits show what was typed.
+// Hiragana find katakana, and the other way round; hits show what was typed. Two
+// letters of a longer word, as しな of しなもの, and endings find nothing.
 func TestKana(t *testing.T) {
 	x := New(Server{Name: "desk", Documents: []Document{
 		{ID: "note", Name: "create_note", Description: "Create a note."},
 		{ID: "memo", Name: "kaku", Description: "メモを残す。"},
 		{ID: "letter", Name: "okuru", Description: "てがみを送る。"},
 		{ID: "other", Name: "get_sum", Description: "Returns the sum of two numbers."},
+		{ID: "neither", Name: "keep", Description: "何もしない。しなものを残す。"},
 	}})
-	for query, want := range map[string]string{"メモ": "note memo", "めも": "note memo", "テガミ": "letter", "てがみ": "letter"} {
+	for query, want := range map[string]string{
+		"メモ": "note memo", "めも": "note memo", "テガミ": "letter", "てがみ": "letter",
+		"てがみをおくる": "letter", "めもをみる": "note memo", "my めも": "note memo", "めも？": "note memo", "めもだけ": "note memo",
+		"そんざいしないよ": "",
+	} {
 		r := x.Search(Query{Text: query, Explain: true})
 		var found []string
 		for _, h := range r.Hits {

@@ -73,6 +73,17 @@ func (s *scorer) idea(word string) *idea {
 	return i
 }
 
+// kana is the idea of three letters of kana in a row.
+func (s *scorer) kana(letters string) *idea {
+	i := s.ideas[letters]
+	if i == nil {
+		i = &idea{trust: 1, text: letters, number: noWord, written: s.spelled([]rune(letters))}
+		s.weigh(i, len(i.written))
+		s.ideas[letters] = i
+	}
+	return i
+}
+
 // guess has words stand for one of the query that nobody has and that is no slip
 // of one that somebody has: the two that it was written together of, if a document
 // has both, or else those that it has most letters in common with.
@@ -122,12 +133,25 @@ func (s *scorer) nobodys(i *idea) bool { return s.x.users(i.number) == 0 }
 func (s *scorer) terms(text string) []term {
 	var list []term
 	rest, japanese := s.japanese(text)
-	each(rest, func(w string) {
-		i := s.idea(w)
+	say := func(w string) {
+		if stopWords[w] {
+			return
+		}
+		i := s.idea(stem(w))
 		if len(japanese) > 0 && s.nobodys(i) && !ascii(w) {
 			return // no words: pairs of characters
 		}
 		list = with(list, i)
+	}
+	parts(rest, say, func(run []rune) {
+		pieces(run, say, func(kana string) {
+			if stopWords[kana] {
+				return
+			}
+			if i := s.kana(kana); len(japanese) == 0 || i.users > 0 {
+				list = with(list, i)
+			}
+		})
 	})
 	for _, i := range japanese {
 		list = with(list, i)

@@ -10,6 +10,12 @@ import (
 // letter nor digit, between the parts of camelCase, and between letters and
 // digits. Scripts that write without spaces come as pairs of characters.
 func words(text string, emit func(word string)) {
+	parts(text, emit, func(run []rune) { pairs(run, emit) })
+}
+
+// parts splits a text as words does, and passes each run that is written without spaces
+// to unspaced.
+func parts(text string, emit func(word string), unspaced func(run []rune)) {
 	var run []rune
 	flush := func() {
 		if len(run) > 0 {
@@ -19,7 +25,7 @@ func words(text string, emit func(word string)) {
 	}
 	var cjk []rune
 	flushCJK := func() {
-		pairs(cjk, emit)
+		unspaced(cjk)
 		cjk = cjk[:0]
 	}
 	for len(text) > 0 {
@@ -92,6 +98,27 @@ func pairs(run []rune, emit func(string)) {
 	}
 }
 
+// pieces emits what is looked for of a run of a query: pairs, but of kana three in a
+// row where there are three, because two letters of a longer word of kana are in
+// words that have nothing else in common with it.
+func pieces(run []rune, pair, three func(string)) {
+	if len(run) == 1 {
+		pairs(run, pair)
+	}
+	kana := func(i int) bool { return i >= 0 && i < len(run) && isKana(run[i]) }
+	for i := range len(run) - 1 {
+		switch {
+		case kana(i) && kana(i+1) && kana(i+2):
+			three(strings.Map(hiragana, string(run[i:i+3])))
+		case kana(i-1) && kana(i) && kana(i+1): // in the three before
+		default:
+			pairs(run[i:i+2], pair)
+		}
+	}
+}
+
+func isKana(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana) || r == 'ー' }
+
 // toKatakana is the distance from a letter of hiragana to that of katakana.
 const toKatakana = 'ァ' - 'ぁ'
 
@@ -117,7 +144,8 @@ func isCJK(r rune) bool {
 	return r >= firstThai && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || r == 'ー' || r == '々')
 }
 
-// stopWords say nothing about a tool. Verbs that name what tools do are none.
+// stopWords say nothing about a tool. Verbs that name what tools do are none. Japanese
+// ones are of three letters, as pieces makes them.
 //
 //nolint:gochecknoglobals // a table, built once
 var stopWords = setOf(`a an the this that these those of to in on at by for from with without into onto and or nor but
@@ -125,7 +153,9 @@ as is are was were be been being am do does did done doing have has had having w
 i me my mine we us our you your yours he she it its they them their who whom which what when where why how
 there here all any some such no not only own same so than too very just also then please want need needs let lets
 about above below between during before after again further once each both few more most other per via using use used uses
-if else while until because against tell give me show whether like etc e g ie eg s t`)
+if else while until because against tell give me show whether like etc e g ie eg s t
+しない しなく しまし します したい してい しなが ました ません ている ていま ておく います いない でいる てくだ くださ ださい される されて されま されな できる できま できな きない なかっ かった でした ですか ますか たいで
+として につい ついて ための という とする にする`)
 
 func setOf(text string) map[string]bool {
 	set := map[string]bool{}
