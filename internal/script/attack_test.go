@@ -118,7 +118,8 @@ func TestAttacks(t *testing.T) {
 			t.Errorf("%s took %v", attack.name, took)
 		}
 		memory := int(most.Load())
-		if memory > DefaultMemory*5/4 && !testkit.RaceDetector() {
+		// Memory is read now and then, more seldom on a busy machine, and a script goes on meanwhile.
+		if memory > DefaultMemory*2 && !testkit.RaceDetector() {
 			t.Errorf("%s took %d MB", attack.name, memory>>20)
 		}
 		t.Logf("%-28s %-8s %4d ms, %3d MB  %.90s", attack.name, failure.Kind, took.Milliseconds(), memory>>20, failure)

@@ -44,6 +44,10 @@ type Pool struct {
 	free   int // running slots
 	procs  int // processes, also those that start or end
 	parked int // processes whose script waits for its host
+	// woken counts the waits that have ended, and checking is set while it is to be seen
+	// whether one ends.
+	woken    int
+	checking bool
 	// starting are processes that have not said hello yet.
 	starting int
 	idle     []*worker
@@ -303,10 +307,33 @@ func (p *Pool) grant() {
 		case p.procs < p.opts.Processes:
 			p.start()
 		case p.parked == p.procs:
-			p.fail(&p.queue, fmt.Errorf("all %d workers for scripts wait for calls, requests or approvals", p.procs))
+			p.checkParked()
 			return
 		}
 	}
+}
+
+// standstill is how long all processes may wait before the queue is refused. A short request,
+// such as one for state, ends long before.
+const standstill = 500 * time.Millisecond
+
+// checkParked refuses those in the queue if all processes wait, and go on waiting.
+func (p *Pool) checkParked() {
+	if p.checking {
+		return
+	}
+	p.checking = true
+	woken := p.woken
+	time.AfterFunc(standstill, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.checking = false
+		if p.woken == woken && p.parked == p.procs {
+			p.fail(&p.queue, fmt.Errorf("all %d workers for scripts wait for calls, requests or approvals", p.procs))
+		} else if !p.closed {
+			p.grant()
+		}
+	})
 }
 
 func (p *Pool) fail(queue *[]*waiter, err error) {

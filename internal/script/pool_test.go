@@ -60,7 +60,7 @@ func TestWaitingScriptsGiveTheirSlotFree(t *testing.T) {
 	close(release)
 }
 
-// When all processes wait, who comes next is told so at once.
+// When all processes wait, and go on waiting, who comes next is told so.
 func TestAllProcessesWait(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{Running: 1, Processes: 2})

@@ -309,6 +309,7 @@ func (r *run) unpark() {
 	r.parked = false
 	r.pool.mu.Lock()
 	r.pool.parked--
+	r.pool.woken++
 	r.pool.mu.Unlock()
 	r.turn.Store(int64(monotonic()))
 }

@@ -98,6 +98,59 @@ func TestFailuresHavePlaces(t *testing.T) {
 	}
 }
 
+// Package lang translates what the engine throws most (ja_thrown.go). It finds it by these
+// words, which another version of the engine may change.
+func TestWordsOfTheEngine(t *testing.T) {
+	t.Parallel()
+	p := newPool(t, Options{})
+	for source, want := range map[string]string{
+		"'a'.replce('x')":            "TypeError: Object has no member 'replce'",
+		"let u; u.x":                 "TypeError: Cannot read property 'x' of undefined",
+		"let u; u.x()":               "TypeError: Cannot read property 'x' of undefined or null",
+		"let u; u.x = 1":             "TypeError: Cannot convert undefined or null to object",
+		"const {a} = null":           "TypeError: Value is not object coercible",
+		"let f = 1; f()":             "TypeError: Value is not an object: 1",
+		"({})()":                     "TypeError: Not a function: [object Object]",
+		"foo()":                      "ReferenceError: foo is not defined",
+		"x; let x = 1":               "ReferenceError: Cannot access a variable before initialization",
+		"const c = 1; c = 2":         "TypeError: Assignment to constant variable.",
+		"for (const x of 5) ;":       "TypeError: object is not iterable",
+		"[].reduce((a, b) => a)":     "TypeError: No initial value",
+		"[].map(1)":                  "TypeError: Value is not an object: 1",
+		"[].sort(1)":                 "TypeError: The comparison function must be either a function or undefined",
+		"Object.keys(null)":          "TypeError: Cannot convert undefined or null to object",
+		"Object.freeze([1]).push(2)": "TypeError: Cannot add property 1, object is not extensible",
+		"'use strict'; Object.freeze({a: 1}).a = 2": "TypeError: Cannot assign to read only property 'a'",
+		"class A {} A()": "TypeError: Class constructor cannot be invoked without 'new'",
+		"const a = {}; a.a = a; JSON.stringify(a)": "TypeError: Converting circular structure to JSON",
+		"JSON.stringify({a: 1n})":                  "TypeError: Do not know how to serialize a BigInt",
+		"1n + 1":                                   "TypeError: Cannot mix BigInt and other types, use explicit conversions",
+		"BigInt(1.5)":                              "RangeError: Cannot convert 1.5 to a BigInt",
+		"Symbol() + ''":                            "TypeError: Cannot convert a Symbol value to a string",
+		"'a'.replaceAll(/a/, '')":                  "TypeError: String.prototype.replaceAll called with a non-global RegExp argument",
+		"new Array(-1)":                            "RangeError: Invalid array length",
+		"'a'.repeat(-1)":                           "RangeError: Invalid count value",
+		"(1).toFixed(200)":                         "RangeError: toFixed() precision must be between 0 and 100",
+		"(1).toString(99)":                         "RangeError: toString() radix argument must be between 2 and 36",
+		"new Date('x').toISOString()":              "RangeError: Invalid time value",
+		"decodeURIComponent('%')":                  "URIError: Malformed URI",
+		"new RegExp('(')":                          "SyntaxError: Unterminated group",
+		"JSON.parse('')":                           "SyntaxError: Unexpected end of JSON input (EOF)",
+		"JSON.parse('{\"a\": \"b')":                "SyntaxError: unexpected EOF",
+		"JSON.parse('abc')":                        "SyntaxError: invalid character 'a' looking for beginning of value",
+		"JSON.parse('{a: 1}')":                     "SyntaxError: invalid character 'a'",
+		"JSON.parse('{\"a\":1,}')":                 "SyntaxError: invalid character '}' looking for beginning of object key string",
+		"JSON.parse('txue')":                       "SyntaxError: invalid character 'x' in literal true (expecting 'r')",
+		"JSON.parse('-a')":                         "SyntaxError: invalid character 'a' in numeric literal",
+		"JSON.parse('[1 2]')":                      "SyntaxError: invalid character '2' after array element",
+		"JSON.parse('{} x')":                       "SyntaxError: Unexpected token at the end: <nil>",
+	} {
+		if _, failure := run1(t, p, source, "", nil); failure == nil || failure.Message != want || failure.Line != 1 {
+			t.Errorf("%s: %v, want %s", source, failure, want)
+		}
+	}
+}
+
 func TestSyntaxErrors(t *testing.T) {
 	t.Parallel()
 	p := newPool(t, Options{})
