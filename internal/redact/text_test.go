@@ -183,6 +183,8 @@ func TestHarmlessTexts(t *testing.T) {
 		"unexpected token: abc123def",
 		"--- PASS: TestSecrets1 (0.00s)\nPASS: 12\nok",
 		"password: ${DB_PASSWORD}",
+		"APIキー: ［キー］",
+		"api_key=[key], password: <hidden word>",
 		"password=$DB_PASSWORD",
 		"password: <your password>",
 		"password: string;",

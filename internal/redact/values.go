@@ -3,6 +3,7 @@ package redact
 import (
 	"encoding/base64"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -122,6 +123,19 @@ func saysNothing(s string) bool {
 		"inherit", "include", "same-origin", "omit", "default", "auto", "prompt", "never", "always", "disabled", "enabled", "basic", "bearer", "oauth", "oauth2", "jwt", "apikey", "api_key", "header", "query", "cookie", "cookies",
 		"value", "example", "placeholder", "changeme", "change-me", "todo", "tbd", "uuid", "email", "textbox", "input", "function", "async", "await", "new", "return", "env", "file", "stdin", "keyring", "keychain", "vault":
 		return true
+	}
+	return isBracketed(s)
+}
+
+// isBracketed reports whether a value is words in brackets, as people write them in the place of
+// what they have taken out: [key], <token>, ［鍵］.
+func isBracketed(s string) bool {
+	for _, pair := range [...]string{"[]", "<>", "［］", "【】", "＜＞"} {
+		opening, closing := pair[:len(pair)/2], pair[len(pair)/2:]
+		inside, ok := strings.CutPrefix(s, opening)
+		if inside, closed := strings.CutSuffix(inside, closing); ok && closed && inside != "" {
+			return !strings.ContainsFunc(inside, func(r rune) bool { return !unicode.IsLetter(r) && r != ' ' && r != '-' && r != '_' && r != 'ー' })
+		}
 	}
 	return false
 }
