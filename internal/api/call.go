@@ -24,17 +24,22 @@ const (
 )
 
 func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	// A call is counted on its way, and a request that becomes none is counted here.
 	var in client.CallRequest
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong)
+		if a.count(w, id) {
+			a.refuseBody(w, status, wrong)
+		}
 		return
 	}
 	call, err := a.newCall(in, id)
 	if err != nil {
-		a.fail(w, err)
+		if a.count(w, id) {
+			a.fail(w, err)
+		}
 		return
 	}
-	call.Budget = a.opt.Budget
+	call.Budget, call.Included = a.opt.Budget, false
 	defer call.Release()
 	result, err := a.opt.House().Handle(r.Context(), call)
 	recorded(w)

@@ -54,9 +54,10 @@ type route struct {
 	timed bool
 	// largest is the largest body that it takes, in bytes; 0 for maxBody.
 	largest int64
-	// upkeep is set for a route that administrators poll.
-	upkeep bool
-	serve  handler
+	// upkeep is set for a route that administrators poll, and calls for one that calls
+	// a tool.
+	upkeep, calls bool
+	serve         handler
 }
 
 // query is a parameter in the query of a URL.
@@ -147,7 +148,7 @@ func (a *API) routes() []route {
 			about: "A tool that reports an error is a 500 TOOL_EXECUTION_ERROR whose body has its result too. Errors of the knowledge base have its codes, details and data.",
 			body:  client.CallRequest{}, answer: client.CallResult{},
 			failures: append(knowledgeFailures(), restErrorOf(gateway.CodeUnauthenticated), needsClient, notReachable),
-			timed:    true, serve: a.callTool,
+			timed:    true, calls: true, serve: a.callTool,
 		},
 		{
 			method: "POST", path: "/v1/tools/{name}/validate", who: forCallers, id: "validateCall", summary: "Check the parameters of a call",
@@ -386,20 +387,31 @@ func (a *API) guard(one route, serve handler) func(http.ResponseWriter, *http.Re
 		if one.timed {
 			caller.began = time.Now()
 		}
-		if one.counts(id) {
-			if err := a.opt.House().Count(id); err != nil {
-				a.fail(caller, err)
-				return
-			}
+		if one.counts(id) && !a.count(caller, id) {
+			return
 		}
 		serve(caller, r, id)
 	}
 }
 
+// count counts a request against its caller's rate limit, or refuses it.
+func (a *API) count(w http.ResponseWriter, id gateway.Identity) bool {
+	err := a.opt.House().Count(id)
+	if err != nil {
+		a.fail(w, err)
+	}
+	return err == nil
+}
+
 // counts reports whether requests of a caller count against its rate limit. Routes
 // for administrators do not count, nor does an administrator's look at the servers:
-// whoever has to mend something must not be locked out by their own scripts. A
-// redirect does not count, because the request that follows it does.
+// whoever has to mend something must not be locked out by their own scripts. In the web
+// UI, of which each page makes several requests, only an administrator's calls of tools
+// count. Calls of tools are counted on their way, so that the history has those that are
+// refused. A client's session counts as its token does: the program that holds the token
+// can sign in with it. A redirect does not count, because the request that follows it
+// does.
 func (r *route) counts(id gateway.Identity) bool {
-	return r.who == forCallers && r.good() < http.StatusMultipleChoices && !(r.upkeep && id.Admin)
+	spared := r.calls || id.Admin && (r.upkeep || id.Page)
+	return r.who == forCallers && r.good() < http.StatusMultipleChoices && !spared
 }

@@ -242,7 +242,7 @@ func TestTheLimitIsEachCallers(t *testing.T) {
 	if n, err := strconv.Atoi(refused.header.Get("Retry-After")); err != nil || n < 3500 || n > 3600 {
 		t.Errorf("Retry-After is %q", refused.header.Get("Retry-After"))
 	}
-	if !strings.Contains(refused.body, `"executionTime":`) || !strings.Contains(refused.body, "1h0m0s") {
+	if !strings.Contains(refused.body, `"executionTime":`) || !strings.Contains(refused.body, "more than one request in 1h;") {
 		t.Errorf("got %s", refused.body)
 	}
 	call(other, 200)

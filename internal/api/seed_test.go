@@ -198,7 +198,7 @@ func TestSeedRateLimit(t *testing.T) {
 		{seed: "a read counts", request: "GET /v1/tools", status: 200},
 		{seed: "a search counts", request: `POST /v1/tools/search {"query":"x"}`, status: 200},
 		{seed: "a call counts", request: `POST /v1/tools/call {"name":"fault__pid"}`, status: 200},
-		{seed: "4.1 RateLimitError: 429 RATE_LIMIT_EXCEEDED", request: "GET /v1/tools", status: 429, want: []string{`success=false`, `code="RATE_LIMIT_EXCEEDED"`, `error~more than 3 requests in 1m0s`, `timestamp~20`}},
+		{seed: "4.1 RateLimitError: 429 RATE_LIMIT_EXCEEDED", request: "GET /v1/tools", status: 429, want: []string{`success=false`, `code="RATE_LIMIT_EXCEEDED"`, `error~more than 3 requests in 1m;`, `timestamp~20`}},
 		{seed: "health does not count", request: "GET /", status: 200},
 	} {
 		t.Run(r.seed, func(t *testing.T) { r.hold(t, d) })

@@ -16,8 +16,7 @@ import (
 // serverOf returns a server in REST's form. It omits the command, the environment
 // and the headers, because they hold secrets. A server's log can hold anything, so
 // only an administrator sees it, and sees what the configuration hides.
-func (a *API) serverOf(s *upstream.Server, seen *seenServers, id gateway.Identity, withOutput bool) client.Server {
-	st := s.Status()
+func (a *API) serverOf(s *upstream.Server, st upstream.Status, seen *seenServers, id gateway.Identity, withOutput bool) client.Server {
 	out := client.Server{
 		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version, OtherProtocolVersion: st.OtherVersion, Transport: st.Transport,
 		ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), StartMillis: st.StartTook.Milliseconds(), FirstStart: st.FirstStart,
@@ -91,9 +90,10 @@ func (a *API) servers(id gateway.Identity, name string, details bool) []client.S
 		a.opt.CatchUp()
 	}
 	house := a.opt.House()
-	running := map[string]*upstream.Server{}
+	// States come first: a server that is ready by then has its tools in what is seen.
+	running, states := map[string]*upstream.Server{}, map[string]upstream.Status{}
 	for _, s := range house.Servers() {
-		running[s.Name()] = s
+		running[s.Name()], states[s.Name()] = s, s.Status()
 	}
 	seen := seenOf(a.seen(id), name)
 	all := seen
@@ -114,7 +114,7 @@ func (a *API) servers(id gateway.Identity, name string, details bool) []client.S
 		}
 		one := client.Server{Name: each.Name, State: client.StateDisabled}
 		if s := running[each.Name]; s != nil {
-			one = a.serverOf(s, seen, id, details)
+			one = a.serverOf(s, states[each.Name], seen, id, details)
 		}
 		list = append(list, a.declaredAs(one, each, id, places))
 	}

@@ -93,7 +93,7 @@ func testAttacks(t *testing.T, path string) {
 		began := time.Now()
 		text, err := p.call("one__echo", fmt.Sprintf(`{"text":%q}`, id))
 		t.Logf("%-14s %4d ms: %.140s", name, time.Since(began).Milliseconds(), fmt.Sprint(err))
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("workflow %q failed at its node \"h\", so this call was refused and not sent", id)) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("workflow %q failed at its node \"Script (h)\", so this call was refused and not sent", id)) {
 			t.Errorf("%s: %s, %v", name, text, err)
 		}
 		if text, err := p.call("one__echo", fmt.Sprintf(`{"text":%q,"calm":true}`, id)); err != nil || text != "nothing is left" {

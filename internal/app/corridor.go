@@ -19,7 +19,7 @@ import (
 // Compare is before inspect, because a caller's headers must agree with the request
 // that the caller sent, not with one that a middleware has changed.
 //
-// Record and limit wrap the steps of this function, so that a call that a reload
+// Record, meant and limit wrap the steps of this function, so that a call that a reload
 // moves to another house is recorded and counted once.
 func (h *house) corridor(p *Process) gateway.Handler {
 	steps := []gateway.Middleware{

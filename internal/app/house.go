@@ -233,7 +233,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		},
 	})
 	h.arrival = h.corridor(p)
-	h.handler = gateway.Chain(h.arrival, p.recorder.Middleware, h.limit.Middleware)
+	h.handler = gateway.Chain(h.arrival, p.recorder.Middleware, h.meant, h.limit.Middleware)
 	h.inner = gateway.Chain(h.arrival, p.recorder.Middleware)
 	return h
 }

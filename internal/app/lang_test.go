@@ -106,7 +106,7 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 		"a body that REST does not take": {
 			rest(http.MethodPost, "/v1/tools/call", `{"nam":1}`, nil),
 			`Validation failed: nam is unknown; did you mean name? There are`,
-			`入力が正しくありません：nam は不明な項目です。もしかして name ですか`,
+			`入力が正しくありません。nam は不明な項目です。もしかして name ですか`,
 		},
 		"a path that is none": {
 			rest(http.MethodGet, "/nowhere", "", nil),
@@ -271,7 +271,7 @@ func TestLanguageFollowsTheReader(t *testing.T) {
 
 		for language, want := range map[string]string{
 			"en": "Validation failed: title: Title is required and must not be empty",
-			"ja": "入力が正しくありません：title: タイトルを入力",
+			"ja": "入力が正しくありません。title: タイトルを入力",
 		} {
 			_, got := h.request(http.MethodPost, "/v1/items", `{"type":"notes","title":""}`, http.Header{"Accept-Language": {language}})
 			if !strings.Contains(got, want) {

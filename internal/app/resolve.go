@@ -21,6 +21,21 @@ func (h *house) resolve(next gateway.Handler) gateway.Handler {
 	})
 }
 
+// meant resolves the name of a call that the rate limit has refused, for its record: limit is
+// before resolve.
+func (h *house) meant(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		result, err := next.Handle(ctx, call)
+		if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeLimited && call.Tool == nil && e.Meant == nil {
+			asked := &gateway.Call{Method: call.Method, Kind: call.Kind, Name: call.Name, Params: call.Params, Caller: call.Caller, Parent: call.Parent}
+			if h.find(asked) == nil {
+				e.Meant = asked.Tool
+			}
+		}
+		return result, err
+	})
+}
+
 // find sets the call's tool. Whichever way the call came, its caller reaches only what
 // its lists have.
 func (h *house) find(call *gateway.Call) error {

@@ -117,7 +117,7 @@ func TestWorkflowsRunAroundCalls(t *testing.T) {
 	}
 
 	h.use("broken", `{"tools":["one__raw"]}`, `null.x`, "")
-	if got, err := h.call("one__raw", `{}`); err == nil || !strings.Contains(err.Error(), `workflow "broken" failed at its node "before"`) {
+	if got, err := h.call("one__raw", `{}`); err == nil || !strings.Contains(err.Error(), `workflow "broken" failed at its node "Script (before)"`) {
 		t.Errorf("got %s, %v", got, err)
 	}
 	if err := h.workflows.library.Disable(t.Context(), "broken"); err != nil {
@@ -329,7 +329,7 @@ func TestAWorkflowCallsADisabledTool(t *testing.T) {
 		"edges":[{"source":"start","target":"ask"},{"source":"ask","target":"call"},{"source":"call","target":"end"}]}`)
 	h.must(http.MethodPost, "/v1/tools/two__echo/disable", "", http.StatusOK)
 	got := h.must(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"hello"}}`, http.StatusForbidden)
-	if !strings.Contains(got, `workflow \"My workflow\" failed at its node \"ask\"`) || !strings.Contains(got, "Tool is disabled: two__echo") || strings.Contains(got, "TOOL_DISABLED") {
+	if !strings.Contains(got, `workflow \"My workflow\" failed at its node \"Another tool (ask)\"`) || !strings.Contains(got, "Tool is disabled: two__echo") || strings.Contains(got, "TOOL_DISABLED") {
 		t.Errorf("answered %s", got)
 	}
 	if got, err := h.call("one__echo", `{"text":"hello"}`); err == nil && strings.Contains(got, `"disabled"`) {

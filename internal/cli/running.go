@@ -50,9 +50,13 @@ func (c *command) runningOrStarted(ctx context.Context) (remote *client.Client, 
 func (c *command) withServers(ctx context.Context) (remote *client.Client, started bool, err error) {
 	remote, started, err = c.runningOrStarted(ctx)
 	if started && err == nil && !c.asJSON && isTerminal(c.std.Err) {
-		fmt.Fprintln(c.std.Err, c.say("No genkan ran for %s; one was started in the background.", c.shortPath(c.dataDir)))
+		c.tellStarted()
 	}
 	return remote, started, err
+}
+
+func (c *command) tellStarted() {
+	fmt.Fprintln(c.std.Err, c.say("No genkan ran for %s; one was started in the background.", c.shortPath(c.dataDir)))
 }
 
 const (

@@ -103,7 +103,7 @@ func (c *command) serveHTTP(ctx context.Context, opt app.Options, offerUI func(c
 	if web.Built {
 		addresses = append(addresses, "ui", p.UIAddress(listener))
 	}
-	opt.Log.Info("genkan is serving", append(addresses, "admin_token_file", app.AdminTokenFile(c.dataDir), "sign_in_with", "genkan ui", "version", c.version)...)
+	opt.Log.Info("genkan is serving", append(addresses, "admin_token_file", app.AdminTokenFile(c.dataDir), "sign_in_with", c.uiCommand(), "version", c.version)...)
 	if len(p.Config().Servers) == 0 && len(p.Config().N8N) == 0 {
 		opt.Log.Warn("no servers are configured yet: take over those of your editors with `genkan import`, or add some to the configuration file, which is read again when it changes",
 			"file", p.ConfigFile())

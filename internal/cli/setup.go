@@ -83,10 +83,8 @@ func (c *command) seesTheSame(env clients.Environment, there client.Connections)
 // entryCommand returns the command that entries in clients' files start.
 func (c *command) entryCommand() []string {
 	words := []string{program()}
-	if c.dataDir != app.DefaultDataDir() {
-		if dir, err := filepath.Abs(c.dataDir); err == nil {
-			words = append(words, "--data", dir)
-		}
+	if dir := c.ownDataDir(); dir != "" {
+		words = append(words, "--data", dir)
 	}
 	if c.configFile != "" {
 		if file, err := filepath.Abs(c.configFile); err == nil {
@@ -94,6 +92,16 @@ func (c *command) entryCommand() []string {
 		}
 	}
 	return words
+}
+
+// ownDataDir is the path of the data directory; empty if it is the one that genkan takes
+// unless it is told otherwise.
+func (c *command) ownDataDir() string {
+	dir, err := filepath.Abs(c.dataDir)
+	if err != nil || dir == app.DefaultDataDir() {
+		return ""
+	}
+	return dir
 }
 
 // program returns the path of genkan for entries. It prefers a link in the PATH,

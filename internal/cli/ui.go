@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"genkan/internal/app"
+	"genkan/internal/doctor"
 	"genkan/internal/gateway"
 	"genkan/internal/web"
 )
@@ -30,15 +31,19 @@ minutes. A genkan in the background, which editors have started, opens a port on
 
 func (c *command) runUI(cmd *cobra.Command, _ []string) error {
 	ctx := cmd.Context()
-	remote, _, err := c.withServers(ctx)
+	remote, started, err := c.runningOrStarted(ctx)
 	if err != nil {
 		return err
+	}
+	if started { // also where nobody watches: another genkan may run for another directory
+		c.tellStarted()
 	}
 	link, err := remote.UILink(ctx)
 	if err != nil && gateway.AsError(err).Code == gateway.CodeNotFound {
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
-			Message: "the genkan that runs is of an older version, which has no web UI; stop it, and run `genkan ui` again",
+			Message: "the genkan that runs is of an older version, which has no web UI; stop it, and run `%s` again",
+			Values:  []any{c.uiCommand()},
 		}
 	}
 	if err != nil {
@@ -54,6 +59,15 @@ func (c *command) runUI(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
+// uiCommand returns the command that opens the web UI of the genkan for this data
+// directory. People who are not signed in are not told it: it may have a path.
+func (c *command) uiCommand() string {
+	if dir := c.ownDataDir(); dir != "" {
+		return "genkan ui --data " + doctor.Quote(dir)
+	}
+	return "genkan ui"
+}
+
 // offerUI shows the person at the terminal where the web UI is, with a link that signs
 // in, and opens it. A log that others may read gets no such link. Where a browser is
 // signed in, the person has the page or its address, and nothing is opened.
@@ -63,12 +77,12 @@ func (c *command) offerUI(ctx context.Context, p *app.Process, l net.Listener) {
 	}
 	if p.UISignedIn(ctx) {
 		fmt.Fprintln(c.std.Err, c.say("Web UI: %s", p.UIAddress(l)))
-		fmt.Fprintln(c.std.Err, c.say("A browser is signed in already; `genkan ui` opens the page, and signs another one in."))
+		fmt.Fprintln(c.std.Err, c.say("A browser is signed in already; `%s` opens the page, and signs another one in.", c.uiCommand()))
 		return
 	}
 	link, _ := p.UILink(l)
 	fmt.Fprintln(c.std.Err, c.say("Web UI: %s", link))
-	fmt.Fprintln(c.std.Err, c.say("The address signs one browser in, within ten minutes; `genkan ui` makes another."))
+	fmt.Fprintln(c.std.Err, c.say("The address signs one browser in, within ten minutes; `%s` makes another.", c.uiCommand()))
 	if c.noOpen || os.Getenv("CI") != "" || !hasBrowser() {
 		return
 	}

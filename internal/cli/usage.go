@@ -17,10 +17,14 @@ func (c *command) usage(cmd *cobra.Command) error {
 
 	b.WriteString(c.say("Usage:") + "\n")
 	if cmd.Runnable() {
-		b.WriteString("  " + cmd.UseLine() + "\n")
+		line := cmd.UseLine()
+		if rest, ok := strings.CutSuffix(line, "[flags]"); ok {
+			line = rest + c.say("[flags]")
+		}
+		b.WriteString("  " + line + "\n")
 	}
 	if cmd.HasAvailableSubCommands() {
-		b.WriteString("  " + cmd.CommandPath() + " [command]\n")
+		b.WriteString("  " + cmd.CommandPath() + " " + c.say("[command]") + "\n")
 	}
 	if len(cmd.Aliases) > 0 {
 		section(c.say("Aliases:"), "  "+cmd.NameAndAliases()+"\n")

@@ -19,7 +19,15 @@ func TestFlagsInJapanese(t *testing.T) {
 	root.Flags().StringSlice("tag", nil, "この`タグ`の項目だけ")
 	c.translateHelp(root)
 	root.SetOut(io.Discard)
-	const want = `フラグ：
+	root.AddCommand(&cobra.Command{Use: "ui", Short: "画面を開く", Run: func(*cobra.Command, []string) {}})
+	const want = `使い方：
+  genkan [オプション]
+  genkan [コマンド]
+
+コマンド：
+  ui          画面を開く
+
+オプション：
       --all        すべて
   -h, --help       genkan のヘルプを表示する
       --limit 数   表示する項目の数（既定：20）

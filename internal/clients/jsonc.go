@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"encoding/json"
+	"unicode/utf8"
 
 	"genkan/internal/gateway"
 )
@@ -120,6 +121,10 @@ func (p *jsonParser) word() (*node, *fault) {
 		n.kind = kindNumber
 	default:
 		p.at = start
+		r, _ := utf8.DecodeRuneInString(string(p.src[start:]))
+		if narrow := gateway.NarrowLetters(string(r)); narrow != string(r) {
+			return nil, p.fault("a full-width %q cannot be used here; write %s", string(r), narrow)
+		}
 		return nil, p.fault("a value is expected here")
 	}
 	return n, nil

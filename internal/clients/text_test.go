@@ -55,6 +55,7 @@ func TestPastedText(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
+		"｛\"mcpServers\": {}}":               "a full-width \"｛\" cannot be used here; write {",
 		"lol {nonsense":                      "the text is not JSON: line 1, column 1: a value is expected here",
 		"{\n  \"mcpServers\": {\n    x: 1}}": "the text is not JSON: line 3, column 5: a key in double quotes is expected here",
 		"[]":                                 "the text is a list; a JSON object with mcpServers is expected",

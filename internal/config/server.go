@@ -24,10 +24,10 @@ func (d *decoder) servers(n *node, at string) []Server {
 	prefixes := map[string]string{}
 	d.each(n, at, func(e entry) {
 		if !gateway.IsServerName(e.key) {
-			better := gateway.ServerName(e.key, func(s string) bool { return taken[s] })
+			better := gateway.BetterServerName(e.key, func(s string) bool { return taken[s] })
 			taken[better] = true
-			d.problems.add(e.at, "%q cannot be the name of a server: %s; how about %q?",
-				cutWord(e.key), gateway.WrongInName(e.key, "-", false, gateway.MaxServerName), better)
+			d.problems.add(e.at, "%q cannot be the name of a server: %s",
+				cutWord(e.key), gateway.HowAbout(gateway.WrongInName(e.key, "-", false, gateway.MaxServerName), better))
 		}
 		s, prefixAt := d.server(e, join(at, e.key))
 		// A disabled twin (the local and the remote variant of one server)

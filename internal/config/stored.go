@@ -99,8 +99,8 @@ func readServer(name string, definition []byte, from Sources) (Server, error) {
 		all.list = append(all.list, problem{at: nameAt, text: gateway.MissingField(nil, "name").Text})
 	case !gateway.IsServerName(name):
 		shown = gateway.ServerName(name, from.Taken)
-		all.add(nameAt, "%q cannot be the name of a server: %s; how about %q?",
-			cutWord(name), gateway.WrongInName(name, "-", false, gateway.MaxServerName), shown)
+		all.add(nameAt, "%q cannot be the name of a server: %s",
+			cutWord(name), gateway.HowAbout(gateway.WrongInName(name, "-", false, gateway.MaxServerName), gateway.BetterServerName(name, from.Taken)))
 	}
 	d := &decoder{problems: all, from: from}
 	s, _ := d.server(entry{shown, root.at, root}, shown)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -25,6 +26,21 @@ func IsServerName(s string) bool {
 // any other. Clients use package paths as names, whose last part is the telling
 // one.
 func ServerName(original string, taken func(string) bool) string {
+	return freeName(cmp.Or(nameOf(original), "server"), taken)
+}
+
+// BetterServerName is ServerName for errors: it is empty if nothing of the original
+// can be in a name.
+func BetterServerName(original string, taken func(string) bool) string {
+	name := nameOf(original)
+	if name == "" {
+		return ""
+	}
+	return freeName(name, taken)
+}
+
+// nameOf makes a name that a server may have out of a text; empty if nothing of it can be in one.
+func nameOf(original string) string {
 	s := strings.TrimRight(original, "/")
 	s = s[strings.LastIndexByte(s, '/')+1:]
 	var b strings.Builder
@@ -41,13 +57,14 @@ func ServerName(original string, taken func(string) bool) string {
 		b.WriteRune(r)
 	}
 	name := b.String()
-	switch {
-	case name == "":
-		name = "server"
-	case name[0] < 'a':
+	if name != "" && name[0] < 'a' {
 		name = "s-" + name
 	}
-	name = cutName(name, MaxServerName)
+	return cutName(name, MaxServerName)
+}
+
+// freeName returns a name that nobody has: this one, or this one with a number.
+func freeName(name string, taken func(string) bool) string {
 	free := name
 	for i := 2; taken(free); i++ {
 		tail := "-" + strconv.Itoa(i)
@@ -76,6 +93,14 @@ func WrongInName(name, signs string, digits bool, most int) Text {
 		return Textf("it is empty")
 	}
 	return Textf("it has more than %d characters", most)
+}
+
+// HowAbout says what is wrong with a name, and suggests a better one unless that is empty.
+func HowAbout(wrong Text, better string) Text {
+	if better == "" {
+		return wrong
+	}
+	return Textf("%s; how about %q?", wrong, better)
 }
 
 // NarrowLetters returns a text whose full-width letters, digits and signs, as Japanese

@@ -56,7 +56,7 @@ func (t Text) In(translate Translate) string {
 			values[i] = name{text, translate}
 			continue
 		}
-		if d, ok := value.(time.Duration); ok && translate != nil && (d == 0 || d >= time.Millisecond) {
+		if d, ok := value.(time.Duration); ok && (d == 0 || d >= time.Millisecond) {
 			said := duration(d).In(translate)
 			durations = append(durations, said)
 			value = Textf("%s", said)
@@ -65,19 +65,22 @@ func (t Text) In(translate Translate) string {
 			if &values[0] == &t.Values[0] {
 				values = slices.Clone(t.Values)
 			}
-			values[i] = part.In(translate)
+			said := part.In(translate)
+			if values[i] = said; quotes {
+				values[i] = name{said, translate}
+			}
 		}
 	}
 	text := fmt.Sprintf(format, values...)
 	for _, said := range durations {
-		text = closed(text, said)
+		text = Closed(text, said)
 	}
 	return text
 }
 
-// closed removes the space behind a part of a text between two letters of Japanese, which are
+// Closed removes the space behind a part of a text between two letters of Japanese, which are
 // written without: formats have it for parts that end with a digit.
-func closed(text, part string) string {
+func Closed(text, part string) string {
 	before, behind, found := strings.Cut(text, part+" ")
 	last, _ := utf8.DecodeLastRuneInString(part)
 	next, _ := utf8.DecodeRuneInString(behind)
@@ -103,19 +106,45 @@ func (n name) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, Textf("\"%s\"", Textf("%s", escaped[1:len(escaped)-1])).In(n.translate))
 }
 
-// duration is written in English as Go does.
+// duration is written in English as in the configuration: 2m, 1h30m, 1.5s, 250ms.
 type duration time.Duration
 
 func (s duration) In(translate Translate) string {
 	d := time.Duration(s)
-	text := Textf("%gs", d.Round(100*time.Millisecond).Seconds())
-	if d > 0 && d < time.Second {
-		text = Textf("%dms", d.Milliseconds())
+	var parts []string
+	say := func(part Text) {
+		if said := part.In(translate); said != part.String() {
+			parts = append(parts, said)
+		}
 	}
-	if said := text.In(translate); said != text.String() {
-		return said
+	switch {
+	case d > 0 && d < time.Second:
+		say(Textf("%dms", d.Milliseconds()))
+	case d < time.Minute:
+		say(Textf("%gs", d.Round(100*time.Millisecond).Seconds()))
+	default:
+		d := d.Round(time.Second)
+		if n := int64(d / time.Hour); n > 0 {
+			say(Textf("%dh", n))
+		}
+		if n := int64(d / time.Minute % 60); n > 0 {
+			say(Textf("%dm", n))
+		}
+		if n := int64(d / time.Second % 60); n > 0 {
+			say(Textf("%ds", n))
+		}
 	}
-	return d.String()
+	if len(parts) > 0 {
+		return strings.Join(parts, " ")
+	}
+	said := d.String()
+	if strings.HasSuffix(said, "m0s") {
+		said = strings.TrimSuffix(said, "0s")
+	}
+	if strings.HasSuffix(said, "h0m") {
+		said = strings.TrimSuffix(said, "0m")
+	}
+	return said
 }
 
 // String is the text in English.

@@ -24,7 +24,7 @@ func CheckLocalName(name string) error {
 	case name == LocalClient || name == AdminClient:
 		return gateway.Errorf(gateway.CodeInvalid, "the client name %q is reserved: choose another", name)
 	case !validName(name):
-		return gateway.Errorf(gateway.CodeInvalid, "%q cannot be the name of a client: %s; how about %q?", gateway.Short(name), wrongInName(name), suggested(name))
+		return gateway.Errorf(gateway.CodeInvalid, "%q cannot be the name of a client: %s", gateway.Short(name), gateway.HowAbout(wrongInName(name), suggested(name)))
 	}
 	return nil
 }

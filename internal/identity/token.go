@@ -129,7 +129,7 @@ func CheckTokenName(name string) error {
 	if validName(name) {
 		return nil
 	}
-	return gateway.Errorf(gateway.CodeInvalid, "%q cannot be the name of a token: %s; how about %q?", gateway.Short(name), wrongInName(name), suggested(name))
+	return gateway.Errorf(gateway.CodeInvalid, "%q cannot be the name of a token: %s", gateway.Short(name), gateway.HowAbout(wrongInName(name), suggested(name)))
 }
 
 // signs are what a name may have beside small letters and digits.
@@ -137,17 +137,15 @@ const signs = "._-"
 
 func wrongInName(name string) gateway.Text { return gateway.WrongInName(name, signs, true, maxName) }
 
-// suggested makes a name that a token or a client can have of another text.
+// suggested makes a name that a token or a client can have of another text; empty if
+// nothing of it can be in one.
 func suggested(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(gateway.NarrowLetters(name)), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(signs, r)
 	})
 	better := strings.TrimLeft(strings.Join(words, "-"), signs)
 	better = strings.TrimRight(better[:min(len(better), maxName)], signs)
-	switch better {
-	case "":
-		return "client"
-	case LocalClient, AdminClient: // reserved
+	if better == LocalClient || better == AdminClient { // reserved
 		return better + "-client"
 	}
 	return better

@@ -4,7 +4,8 @@ package lang
 // its way.
 var jaCalls = map[string]string{
 	// app
-	"client %s made more than %d requests in %s; try again in %s":                                                                "クライアント「%[1]s」のリクエストが %[3]s 間に %[2]d 回を超えました。%[4]s 後にもう一度試してください",
+	"client %s made more than one request in %v; try again in %v":                                                                "クライアント「%s」のリクエストが %v 間に 1 回を超えました。%v 後にもう一度試してください",
+	"client %s made more than %d requests in %v; try again in %v":                                                                "クライアント「%[1]s」のリクエストが %[3]v 間に %[2]d 回を超えました。%[4]v 後にもう一度試してください",
 	"the server was removed from the configuration":                                                                              "サーバーは設定から削除されました",
 	"the configuration file is empty; to have no servers, write \"mcpServers: {}\"":                                              "設定ファイルが空です。サーバーをなくすには \"mcpServers: {}\" と書いてください",
 	"the secrets of server %s cannot be read now, and without them it would stop: %s":                                            "サーバー「%s」のシークレットを今は読み出せず、このままではサーバーが停止します：%s",
@@ -20,7 +21,7 @@ var jaCalls = map[string]string{
 	// catalog
 	"this cursor is not known, or its list is too old; ask for the list again without a cursor": "このカーソルは不明か、一覧が古くなっています。カーソルなしで一覧を取得し直してください",
 	"the arguments are not JSON":          "引数が JSON ではありません",
-	"the arguments cannot be checked: %s": "引数を検証できません：%s",
+	"the arguments cannot be checked: %s": "引数を検証できません。%s",
 	"the arguments of %s hold a number that is too large or too precise to be checked":                                                                    "%s の引数に、検証できないほど大きいか精密な数値が含まれています",
 	"the input schema of %s cannot be used, so its arguments cannot be checked; set validate: false for its server, or ask its author to mend the schema": "%s の入力スキーマが使えないため、引数を検証できません。サーバーに validate: false を設定するか、作者にスキーマの修正を依頼してください",
 
@@ -28,13 +29,13 @@ var jaCalls = map[string]string{
 	"Header mismatch: the %s header does not say what the argument %s says":                          "ヘッダーの不一致：%s ヘッダーの値が引数 %s の値と一致しません",
 	"Header mismatch: the argument %s has a value, but the %s header is missing":                     "ヘッダーの不一致：引数 %s に値がありますが、%s ヘッダーがありません",
 	"Header mismatch: there is a %s header, but the argument %s has no value":                        "ヘッダーの不一致：%s ヘッダーがありますが、引数 %s に値がありません",
-	"Header mismatch: the arguments cannot be compared with their headers: %s":                       "ヘッダーの不一致：引数とヘッダーを比較できません：%s",
+	"Header mismatch: the arguments cannot be compared with their headers: %s":                       "ヘッダーの不一致：引数とヘッダーを比較できません。%s",
 	"x-mcp-header at %s does not mark one argument: only properties inside properties can be marked": "%s の x-mcp-header は引数を 1 つに特定していません。指定できるのは properties を順にたどって届くプロパティだけです",
 	"x-mcp-header of %s is empty":                                                          "%s の x-mcp-header が空です",
 	"x-mcp-header of %s holds a character that no header's name may have":                  "%s の x-mcp-header に、ヘッダー名に使えない文字が含まれています",
 	"x-mcp-header of %s stands at another argument too: %s":                                "%s の x-mcp-header が他の引数と重複しています：%s",
 	"x-mcp-header of %s is not at an integer, a string or a boolean":                       "%s の x-mcp-header は、整数・文字列・真偽値のいずれでもない引数に付いています",
-	"modern clients over HTTP will not use it: %s":                                         "HTTP で接続する新しい世代のクライアントはこのツールを使いません：%s",
+	"modern clients over HTTP will not use it: %s":                                         "HTTP で接続する新しい世代のクライアントはこのツールを使いません。%s",
 	"it has no name, or more than one":                                                     "名前がないか、複数あります",
 	"it has a schema twice, and clients might read either":                                 "スキーマが重複しており、クライアントがどちらを読むか分かりません",
 	"its name is taken by server %s":                                                       "名前がサーバー「%s」のものと重複しています",
@@ -60,7 +61,7 @@ var jaCalls = map[string]string{
 	// What is wrong in arguments and requests.
 	"Required parameter missing: %s":                    "必須パラメーターがありません：%s",
 	"Invalid type for parameter %s: expected %s, is %s": "パラメーター %s の型が正しくありません：必要な型は %s ですが、%sです",
-	"Validation failed: %s":                             "入力が正しくありません：%s",
+	"Validation failed: %s":                             "入力が正しくありません。%s",
 	"and %d more":                                       "ほか %d 件",
 	"%s is required":                                    "%s は必須です",
 	"the template has no parameter %q, and no others":   "このテンプレートにパラメーター%qはありません。パラメーターは 1 つもありません",

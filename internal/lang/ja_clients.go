@@ -83,6 +83,6 @@ var jaClients = map[string]string{
 	"%s is read-only, so it was left alone; to have it changed, run `chmod u+w %s` first":                                                "%s は読み取り専用のため、そのままにしました。変更するには、先に `chmod u+w %s` を実行してください",
 	"%s leads to %s, outside of the project %s, so it was left alone; replace the symbolic link with a file":                             "%s の実際の場所は %s で、プロジェクト %s の外にあるため、そのままにしました。シンボリックリンクをファイルに置き換えてください",
 	"%s leads to %s now, and was %s when genkan connected it, so it was left alone; `genkan undo --show %s` prints the file from before": "%s の実際の場所はいま %s ですが、Genkan がつないだときは %s だったため、そのままにしました。以前のファイルは `genkan undo --show %s` で表示できます",
-	"the text is not %s: line %d, column %d: %s":                                                                                         "テキストが正しい %s ではありません：%d 行 %d 列：%s",
+	"the text is not %s: line %d, column %d: %s":                                                                                         "テキストが正しい %s ではありません。%d 行目の %d 文字目：%s",
 	"the text has no MCP servers: they have a command or a url each, and in most files stand below mcpServers":                           "このテキストには MCP サーバーがありません。サーバーにはそれぞれ command か url があり、多くのファイルでは mcpServers の下に書かれています",
 }

@@ -19,7 +19,7 @@ var jaConfig = map[string]string{
 	"the file is not valid JSON":     "ファイルが正しい JSON ではありません",
 	"the file is not valid JSON: %s": "ファイルが正しい JSON ではありません（%s）",
 	"the file is not valid YAML":     "ファイルが正しい YAML ではありません",
-	"the file is not valid YAML: %s": "ファイルが正しい YAML ではありません：%s",
+	"the file is not valid YAML: %s": "ファイルが正しい YAML ではありません。%s",
 	"the file is not valid YAML: a tab stands here; indent with spaces":                  "ファイルが正しい YAML ではありません：タブがあります。字下げには空白を使ってください",
 	"the file cannot be read as YAML":                                                    "ファイルを YAML として読み取れません",
 	"the file is larger than 4 MiB, which no configuration needs":                        "ファイルが 4 MiB を超えています。設定にこの大きさは必要ありません",
@@ -91,7 +91,7 @@ var jaConfig = map[string]string{
 	"has a ${ without its }; write $${ for the two characters themselves":                                                          "${ に対応する } がありません。文字としての ${ は $${ と書いてください",
 	"has a ${…} that is not ${NAME}, ${NAME:-default}, ${env:NAME} or ${secret:NAME}; write $${ for the two characters themselves": "の ${…} が ${NAME}、${NAME:-既定値}、${env:NAME}、${secret:NAME} のいずれの形でもありません。この 2 文字そのものを書くには $${ としてください",
 	"refers to a secret whose name is not letters, digits, '.', '_' and '-', at most %d":                                           "が参照するシークレットの名前は、英数字と '.'、'_'、'-' からなる %d 文字以内でなければなりません",
-	"uses the secret %s, which cannot be read: %s":                                                                                 "はシークレット「%s」を使いますが、読み取れません：%s",
+	"uses the secret %s, which cannot be read: %s":                                                                                 "はシークレット「%s」を使いますが、読み取れません。%s",
 	"uses the secret %s, which is not kept here; run `genkan secrets set %s`":                                                      "はシークレット「%s」を使いますが、登録されていません。`genkan secrets set %s` を実行してください",
 	"has a variable inside the default of another, which is not read here":                                                         "変数の既定値の中に別の変数があります。この書き方は使えません",
 	"uses ${workspaceFolder}, which works in command, args, env and cwd only":                                                      "${workspaceFolder} は command、args、env、cwd でのみ使えます",
@@ -104,7 +104,8 @@ var jaConfig = map[string]string{
 	"TLS needs both a certificate and its key: set tls.cert and tls.key (--tls-cert, --tls-key), or neither":                                           "TLS には証明書と秘密鍵の両方が必要です。tls.cert と tls.key（--tls-cert、--tls-key）を両方設定するか、どちらも外してください",
 
 	// Servers.
-	"%q cannot be the name of a server: %s; how about %q?":         "%qはサーバーの名前に使えません（%s）。候補：%q",
+	"%s; how about %q?":                                            "%s。候補：%q",
+	"%q cannot be the name of a server: %s":                        "%qはサーバーの名前に使えません（%s）",
 	"it has capital letters":                                       "大文字があります",
 	"it has spaces":                                                "空白があります",
 	"only a-z, 0-9 and %s can be in it":                            "使えるのは a-z、0-9、%s だけです",

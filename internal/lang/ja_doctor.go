@@ -185,7 +185,7 @@ var jaDoctor = map[string]string{
 	"look at them before you go on using the server; `genkan tools disable NAME` switches a tool off":     "このサーバーを使い続ける前に確認してください。ツールは `genkan tools disable NAME` でオフにできます",
 	"it changed the definitions of %d tools in the last seven days":                                       "過去 7 日間に %d 個のツールの定義が変更されました",
 	"that is usual after an update of the server; otherwise look at them before you go on using it":       "サーバーの更新後であれば普通のことです。そうでなければ、使い続ける前に確認してください",
-	"it does not respond: %s": "応答しません：%s",
+	"it does not respond: %s": "応答しません。%s",
 	"restart it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s":                                                      "再起動してください。応答がないままなら Genkan が自動的に再起動します。時間のかかるツールなら %s の timeout を延ばしてください",
 	"correct the host name in its url in %s, or see that this machine has a network; it is tried again by itself":                                                    "%s の url のホスト名を直すか、このマシンのネットワークを確認してください。自動的に再試行されます",
 	"start that server, or correct the port in its url in %s; it is tried again by itself":                                                                           "そのサーバーを起動するか、%s の url のポートを直してください。自動的に再試行されます",

@@ -55,7 +55,7 @@ var jaEdges = map[string]string{
 	"there is nothing here; /v1/docs tells what there is": "ここには何もありません。使えるものは /v1/docs で確認できます",
 	"this path has no such method; there are %s":          "このパスにそのメソッドはありません。使えるのは %s です",
 	"%s must not be a %s":                                 "%s に %s は指定できません",
-	"parameters: %s":                                      "parameters が正しくありません：%s",
+	"parameters: %s":                                      "parameters が正しくありません。%s",
 	"the body is larger than %d MiB":                      "本文が %d MiB を超えています",
 	"the body is not what was expected: %s":               "本文が想定した形式ではありません：%s",
 	"the body must be one JSON object":                    "本文は 1 つの JSON オブジェクトにしてください",

@@ -18,7 +18,7 @@ var jaEmbed = map[string]string{
 	"it gives vectors of different lengths":                                                                                  "長さの異なるベクトルが含まれています",
 	"%s needs a url (where the model is) and a model (its name there)":                                                       "%s には url（モデルの場所）と model（そこでの名前）が必要です",
 	"%s must be a number from 0 to 1":                                                                                        "%s には 0 から 1 までの数を指定してください",
-	"embeddings cannot be had: %s":                                                                                           "エンベディングを取得できません：%s",
+	"embeddings cannot be had: %s":                                                                                           "エンベディングを取得できません。%s",
 	"searches find tools by words alone until they can":                                                                      "取得できるまで、検索は単語だけでツールを探します",
 	"searches find tools by words alone until they can; the model was asked last at %s":                                      "取得できるまで、検索は単語だけでツールを探します。モデルに最後に問い合わせたのは %s です",
 	"the web UI tests the address under Settings, n8n and embeddings; the setting is embeddings in %s":                       "Web UI の「設定」の「n8n とエンベディング」でアドレスをテストできます。設定は %s の embeddings にあります",

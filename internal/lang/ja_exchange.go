@@ -4,13 +4,13 @@ package lang
 // wrong with one field stands behind its name.
 var jaExchange = map[string]string{
 	"%s, line %d: %s":    "%s の %d 行目：%s",
-	"%s, line %d: %s %s": "%s の %d 行目：%s: %s",
+	"%s, line %d: %s %s": "%s の %d 行目の %s：%s",
 
 	// A file or a line as a whole.
 	"this is not UTF-8 text; save the file as UTF-8":                                               "UTF-8 のテキストではありません。ファイルを UTF-8 で保存してください",
 	"the front matter is larger than 1 MiB, which no item needs":                                   "フロントマターが 1 MiB を超えています。項目にこの大きさは必要ありません",
 	"the front matter cannot be read as YAML":                                                      "フロントマターを YAML として読み取れません",
-	"the front matter is not valid YAML: %s":                                                       "フロントマターが正しい YAML ではありません：%s",
+	"the front matter is not valid YAML: %s":                                                       "フロントマターが正しい YAML ではありません。%s",
 	"anchors, aliases and tags of YAML are not read; text that begins with &, * or ! needs quotes": "YAML のアンカー、エイリアス、タグは使えません。&、*、! で始まる文字列は引用符で囲んでください",
 	"the front matter is nested deeper than any item needs":                                        "フロントマターの入れ子が深すぎます。項目にこの深さは必要ありません",
 	"the front matter has more values than any item needs":                                         "フロントマターの値が多すぎます。項目にこの数は必要ありません",

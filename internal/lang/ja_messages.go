@@ -54,4 +54,7 @@ var jaMessages = map[string]string{
 	"; ":                                                     "。",
 	"%dms":                                                   "%d ms",
 	"%gs":                                                    "%g 秒",
+	"%dh":                                                    "%d 時間",
+	"%dm":                                                    "%d 分",
+	"%ds":                                                    "%d 秒",
 }

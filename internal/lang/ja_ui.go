@@ -16,11 +16,11 @@ minutes. A genkan in the background, which editors have started, opens a port on
 表示されるアドレスで、10 分以内に一度だけ、ブラウザー 1 つが管理者としてサインイン
 できます。エディターが起動したバックグラウンドの Genkan は、そのために 127.0.0.1 の
 ポートを開き、最後のページが閉じられてから 1 分後に閉じます。`,
-	"print the address, and do not open a browser":                                                         "アドレスを表示し、ブラウザーは開かない",
-	"the genkan that runs is of an older version, which has no web UI; stop it, and run `genkan ui` again": "動いている Genkan は Web UI のない古いバージョンです。停止してから、もう一度 `genkan ui` を実行してください",
-	"No browser could be opened; open the address above in one.":                                           "ブラウザーを開けませんでした。上のアドレスをブラウザーで開いてください。",
+	"print the address, and do not open a browser":                                                  "アドレスを表示し、ブラウザーは開かない",
+	"the genkan that runs is of an older version, which has no web UI; stop it, and run `%s` again": "動いている Genkan は Web UI のない古いバージョンです。停止してから、もう一度 `%s` を実行してください",
+	"No browser could be opened; open the address above in one.":                                    "ブラウザーを開けませんでした。上のアドレスをブラウザーで開いてください。",
 	"Web UI: %s": "Web UI のアドレス：%s",
-	"The address signs one browser in, within ten minutes; `genkan ui` makes another.":                                                   "このアドレスで、10 分以内にブラウザー 1 つがサインインできます。新しいアドレスは `genkan ui` で作れます。",
+	"The address signs one browser in, within ten minutes; `%s` makes another.":                                                          "このアドレスで、10 分以内にブラウザー 1 つがサインインできます。新しいアドレスは `%s` で作れます。",
 	"this link does not work: it was used already, is older than %d minutes, or is not complete; `genkan ui` makes a new one":            "このリンクは使えません。使用済みか、有効期限（%d 分）が切れたか、URL が途中で欠けています。新しいリンクは `genkan ui` で作れます",
 	"who has signed in cannot be checked, because the database does not answer; try again in a moment, and see genkan's log if it lasts": "データベースが応答しないため、サインインを確認できません。少し待ってからもう一度試し、続く場合は Genkan のログを確認してください",
 	"this browser is not signed in any more; `genkan ui` makes a link that signs it in":                                                  "このブラウザーのサインインは終了しました。`genkan ui` で作るリンクからサインインできます",
@@ -31,5 +31,5 @@ minutes. A genkan in the background, which editors have started, opens a port on
 	`send {"code": "…"} with the code of a link that "genkan ui" makes, or {"token": "…"} with a token`:    `{"code": "…"} で "genkan ui" が作ったリンクのコードを、または {"token": "…"} でトークンを送ってください`,
 	"this file belongs to another version of genkan; reload the page":                                      "このファイルは別のバージョンの Genkan のものです。ページを再読み込みしてください",
 	"there is no session %q; it may have ended by itself":                                                  "セッション%qはありません。自然に終了したのかもしれません",
-	"A browser is signed in already; `genkan ui` opens the page, and signs another one in.":                "すでにサインインしているブラウザーがあります。`genkan ui` でページを開けます（別のブラウザーのサインインもできます）。",
+	"A browser is signed in already; `%s` opens the page, and signs another one in.":                       "すでにサインインしているブラウザーがあります。`%s` でページを開けます（別のブラウザーのサインインもできます）。",
 }

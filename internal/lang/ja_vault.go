@@ -24,7 +24,7 @@ var jaVault = map[string]string{
 	"Secret %s is forgotten.":                                "シークレット「%s」を削除しました。",
 	"Have a running genkan read its configuration again":     "動作中の Genkan に設定を読み直させる",
 	"Have a running genkan read its configuration again, with the secrets that it\nrefers to. It does so by itself when the file changes.": "動作中の Genkan に、設定とそこから参照されるシークレットを読み直させます。\nファイルが変わったときは自動的に読み直します。",
-	"server %s cannot be used: %s":                                                                        "サーバー「%s」は使えません：%s",
+	"server %s cannot be used: %s":                                                                        "サーバー「%s」は使えません。%s",
 	"it lacks something: %s":                                                                              "足りないものがあります：%s",
 	"No secrets are kept. `genkan secrets set NAME` keeps one.":                                           "保存されているシークレットはありません。`genkan secrets set NAME` で保存できます。",
 	"Servers of the configuration refer to it and will not start without it: %s.":                         "設定の次のサーバーが参照していて、これがないと起動しません：%s。",

@@ -37,30 +37,44 @@ func (l Language) kept(text string, depth int) string {
 	}
 	// What a script threw. At the top it may be the text of a server.
 	if thrown, ok := strings.CutPrefix(text, "Error: "); ok && depth < deepestText {
-		return "エラー：" + thrown
+		return thrown
 	}
-	var best *pattern
-	var values []string
-	for i := range patterns() {
-		if found, ok := patterns()[i].match(text); ok {
-			best, values = &patterns()[i], found
-			break
-		}
-	}
+	best, values := matching(patterns(), text)
 	if best == nil {
 		return text
 	}
+	var durations []string
 	for i, value := range values {
 		if d, err := time.ParseDuration(value); err == nil && best.verbs[i] == 'v' {
 			values[i] = l.Sprintf("%v", d)
+			durations = append(durations, values[i])
+			continue
+		}
+		if best.format == thrownAt && best.verbs[i] == 's' {
+			if said, ok := thrownText(value); ok && l == Japanese {
+				values[i] = said
+				continue
+			}
+		}
+		if i == 1 && strings.HasPrefix(best.format, failedAt) {
+			values[i] = `"` + l.node(value[1:len(value)-1]) + `"`
 			continue
 		}
 		if strings.Contains(value, " ") { // a word alone is a name
 			values[i] = l.keptRow(value, depth-1)
 		}
 	}
+	said := l.fill(l.translate(best.format), values)
+	for _, one := range durations {
+		said = gateway.Closed(said, one)
+	}
+	return said
+}
+
+// fill puts values into the placeholders of a translation.
+func (l Language) fill(format string, values []string) string {
 	next := 0
-	return placeholder.ReplaceAllStringFunc(l.translate(best.format), func(verb string) string {
+	return placeholder.ReplaceAllStringFunc(format, func(verb string) string {
 		if verb == "%%" {
 			return "%"
 		}
@@ -75,6 +89,48 @@ func (l Language) kept(text string, depth int) string {
 		}
 		return values[next-1]
 	})
+}
+
+// thrownAt is the format of what a script threw, with its place.
+const thrownAt = "line %d, column %d: %s"
+
+// failedAt is what the formats begin with that say at which node a workflow failed.
+const failedAt = "workflow %q failed at its node %q"
+
+// node translates what errors call a node without a label: KIND (ID).
+func (l Language) node(name string) string {
+	if said := l.translate(name); said != name {
+		return said
+	}
+	if at := strings.LastIndex(name, " ("); at > 0 && strings.HasSuffix(name, ")") {
+		if kind := l.translate(name[:at]); kind != name[:at] {
+			return l.Sprintf("%s (%s)", kind, name[at+2:len(name)-1])
+		}
+	}
+	return name
+}
+
+// thrownText translates what the engine of scripts throws. It must stand behind its place
+// in a script: engines of servers have the same words.
+func thrownText(text string) (string, bool) {
+	if said, ok := jaThrown[text]; ok {
+		return said, true
+	}
+	best, values := matching(thrownPatterns(), text)
+	if best == nil {
+		return "", false
+	}
+	return Japanese.fill(jaThrown[best.format], values), true
+}
+
+// matching returns the first pattern that a text was made of, with its values.
+func matching(all []pattern, text string) (*pattern, []string) {
+	for i := range all {
+		if values, ok := all[i].match(text); ok {
+			return &all[i], values
+		}
+	}
+	return nil, nil
 }
 
 // keptRow translates texts in a row, as gateway.Texts joins them, if all of them were made of
@@ -101,11 +157,17 @@ type pattern struct {
 	verbs    []byte
 }
 
-// patterns returns the patterns of all formats that have values and enough letters, the
+//nolint:gochecknoglobals // constant
+var (
+	patterns       = sync.OnceValue(func() []pattern { return patternsOf(japanese...) })
+	thrownPatterns = sync.OnceValue(func() []pattern { return patternsOf(jaThrown) })
+)
+
+// patternsOf returns the patterns of all formats that have values and enough letters, the
 // longest first. It leaves out formats with adjacent placeholders, whose values cannot be
 // told apart.
-var patterns = sync.OnceValue(func() (all []pattern) { //nolint:gochecknoglobals // constant
-	for _, table := range japanese {
+func patternsOf(tables ...map[string]string) (all []pattern) {
+	for _, table := range tables {
 		for format := range table {
 			p := pattern{format: format, literals: []string{""}}
 			rest := format
@@ -137,7 +199,7 @@ var patterns = sync.OnceValue(func() (all []pattern) { //nolint:gochecknoglobals
 		return cmp.Or(length(b)-length(a), strings.Compare(a.format, b.format))
 	})
 	return all
-})
+}
 
 // match returns the values of the placeholders in a text.
 func (p *pattern) match(text string) (values []string, ok bool) {

@@ -52,6 +52,14 @@ func TestSaying(t *testing.T) {
 			},
 			"730ms 0s started 200ms ago, has not listed its tools yet", "730 ms 0 秒 200 ms 前に起動し、ツールの一覧がまだ返されていません",
 		},
+		"long durations, as the configuration has them": {
+			func(l Language) string {
+				return l.Sprintf("%v, %v, %v", 90*time.Second, time.Hour, 49*time.Hour+time.Second) + "; " +
+					l.Text(gateway.Textf("client %s made more than %d requests in %v; try again in %v", "admin", 10, 2*time.Minute, 11532*time.Millisecond))
+			},
+			"1m30s, 1h, 49h0m1s; client admin made more than 10 requests in 2m; try again in 11.532s",
+			"1 分 30 秒, 1 時間, 49 時間 1 秒; クライアント「admin」のリクエストが 2 分間に 10 回を超えました。11.5 秒後にもう一度試してください",
+		},
 		"a list of names, and an exit status": {
 			func(l Language) string {
 				return l.Text(gateway.Textf("%s: entries that do not lead to genkan: %s", "f", gateway.Names([]string{"a", "b"}))) + " " +

@@ -49,11 +49,13 @@ func (l *Limiter) Admit(who gateway.Identity) error {
 	if wait <= 0 {
 		return nil
 	}
-	return &gateway.Error{
-		Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
-		Message: "client %s made more than %d requests in %s; try again in %s",
-		Values:  []any{who.ClientID, l.most, l.window, wait.Round(time.Millisecond)},
+	again := wait.Round(time.Millisecond)
+	e := gateway.Errorf(gateway.CodeLimited, "client %s made more than %d requests in %v; try again in %v", who.ClientID, l.most, l.window, again)
+	if l.most == 1 {
+		e = gateway.Errorf(gateway.CodeLimited, "client %s made more than one request in %v; try again in %v", who.ClientID, l.window, again)
 	}
+	e.Unsent, e.RetryAfter = true, wait
+	return e
 }
 
 // wait counts a call, or returns how long it must wait to be counted.

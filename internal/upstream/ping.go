@@ -19,6 +19,20 @@ type Pinged struct {
 	Problem gateway.Text
 }
 
+// text is the state in words.
+func (s State) text() gateway.Text {
+	switch s {
+	case StateStarting:
+		return gateway.Textf("starting")
+	case StateDown:
+		return gateway.Textf("down")
+	case StateNotResponding:
+		return gateway.Textf("not responding")
+	case StateReady, StateClosed:
+	}
+	return gateway.Textf("%s", string(s))
+}
+
 // Ping pings a ready server on the shared connection and waits at most for
 // timeout. It ends a broken connection, so that the supervisor reconnects.
 func (s *Server) Ping(timeout time.Duration) Pinged {
@@ -26,7 +40,7 @@ func (s *Server) Ping(timeout time.Duration) Pinged {
 	c, state := s.conn, s.state
 	s.mu.Unlock()
 	if c == nil {
-		return Pinged{Problem: gateway.Textf("it is not ready: %s", string(state))}
+		return Pinged{Problem: gateway.Textf("it is not ready: %s", state.text())}
 	}
 	began := time.Now()
 	alive := s.ping(c, timeout)

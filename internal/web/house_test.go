@@ -339,6 +339,41 @@ func TestSignInsAreLimited(t *testing.T) {
 	b.fetch(http.MethodGet, "/v1/tokens", "").want(t, 200)
 }
 
+// Pages make several requests each. Whoever sets a limit in the web UI can go on using it:
+// of an administrator's requests there only calls of tools count. A token's requests count,
+// and those of a client's session, with which its program could sign in.
+func TestPagesOfAnAdministratorDoNotCount(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, t.TempDir(), "rateLimit: {max: 2, timeWindow: 1h}\n")
+	b := h.signedIn()
+	looks := func(status int) {
+		t.Helper()
+		for range 3 {
+			b.fetch(http.MethodGet, "/v1/tools", "").want(t, status)
+			b.fetch(http.MethodGet, "/v1/calls", "").want(t, status)
+			b.fetch(http.MethodPost, "/v1/tools/search", `{"query":"x"}`).want(t, status)
+			b.fetch(http.MethodPost, "/v1/tools/nothing/validate", `{}`).want(t, 404)
+		}
+	}
+	looks(200)
+	for range 2 {
+		b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"nothing"}`).want(t, 404)
+	}
+	b.fetch(http.MethodPost, "/v1/tools/call", `{"name":"get_statuses"}`).want(t, 429, "more than 2 requests in 1h;")
+	b.fetch(http.MethodGet, "/v1/calls?outcome=limited&limit=1", "").want(t, 200, `"server":"kb"`, `"tool":"get_statuses"`)
+	looks(200)
+	h.tab().send(http.MethodGet, "/v1/tools", "", "Authorization", "Bearer "+h.admin).want(t, 429)
+
+	var made struct{ Token string }
+	if err := json.Unmarshal([]byte(b.fetch(http.MethodPost, "/v1/tokens", `{"name":"ann"}`).body), &made); err != nil || made.Token == "" {
+		t.Fatal(err)
+	}
+	ann := h.tab()
+	ann.fetch(http.MethodPost, "/ui/session", `{"token":"`+made.Token+`"}`).want(t, 200)
+	ann.fetch(http.MethodGet, "/v1/tools", "").want(t, 200)
+	ann.fetch(http.MethodGet, "/v1/tools", "").want(t, 429)
+}
+
 // A restart signs nobody out, also not onto another port; another data directory knows
 // nobody of the first.
 func TestARestartKeepsSessions(t *testing.T) {

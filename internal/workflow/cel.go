@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -131,11 +132,32 @@ var (
 	celNoKey      = regexp.MustCompile(`^no such key: (.+)$`)
 )
 
+// words are the names that expressions may call, without operators.
+func words(env *cel.Env) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for name := range env.Functions() {
+			if !strings.ContainsAny(name, "_@!-") && !yield(name) {
+				return
+			}
+		}
+		for _, macro := range env.Macros() {
+			if !yield(macro.Function()) {
+				return
+			}
+		}
+	}
+}
+
 // celText returns a message of CEL as a text that can be translated. Those of a run keep
 // their words, which tests of workflows may expect. Rare ones stay as they are.
 func celText(message string) gateway.Text {
 	of := func(r *regexp.Regexp) []string { return r.FindStringSubmatch(message) }
 	if m := of(celUndeclared); m != nil {
+		if env, err := environment(); err == nil {
+			if near := gateway.Nearest(m[1], words(env)); near != "" {
+				return gateway.Textf("there is no variable or function %s; did you mean %s?", m[1], near)
+			}
+		}
 		return gateway.Textf("there is no variable or function %s; an expression sees request, response, metadata, vars and args", m[1])
 	}
 	if m := of(celOverload); m != nil {
@@ -147,6 +169,9 @@ func celText(message string) gateway.Text {
 	if m := of(celUnexpected); m != nil {
 		if m[1] == "<EOF>" {
 			return gateway.Textf("syntax error: the expression ends too early")
+		}
+		if m[1] == "=" {
+			return gateway.Textf("syntax error: = is not expected here; == compares")
 		}
 		return gateway.Textf("syntax error: %s is not expected here", m[1])
 	}

@@ -11,6 +11,7 @@ func TestMessagesOfCEL(t *testing.T) {
 	const seen = "; an expression sees request, response, metadata, vars and args"
 	for source, want := range map[string]string{
 		"foo":                      "there is no variable or function foo" + seen,
+		"args.x.endswith('.md')":   "there is no variable or function endswith; did you mean endsWith?",
 		"args.foo(1)":              "there is no variable or function foo" + seen,
 		"1 + 'a'":                  "+ cannot be used with values of the types int, string",
 		"'a' in 1":                 "in cannot be used with values of the types string, int",
@@ -18,7 +19,7 @@ func TestMessagesOfCEL(t *testing.T) {
 		"true && 1":                "a value of type bool is needed here, and this is of type int",
 		"args.x ==":                "syntax error: the expression ends too early",
 		"args.x == 1 or args.y":    "syntax error: or is not expected here",
-		"args.x = 1":               "syntax error: = is not expected here",
+		"args.x = 1":               "syntax error: = is not expected here; == compares",
 		"request.params['x'":       "syntax error: ] is missing",
 		"has(args)":                "invalid argument to has() macro",
 		"args.x == 1 || (args.y +": "syntax error: the expression ends too early",

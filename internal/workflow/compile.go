@@ -27,6 +27,8 @@ type Workflow struct {
 type step struct {
 	Action
 	id, kind, label string
+	// place is what errors of a call name it by.
+	place gateway.Text
 	// next is where each way out leads, and beside what it starts.
 	next   map[string]*step
 	beside map[string][]*step
@@ -150,7 +152,7 @@ func (b *Builder) graph() *graph {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]
 		b.node = n
-		s := &step{id: n.ID, kind: n.Type, label: n.label(), next: map[string]*step{}, beside: map[string][]*step{}}
+		s := &step{id: n.ID, kind: n.Type, label: n.label(), place: d.placeOf(n), next: map[string]*step{}, beside: map[string][]*step{}}
 		if t, ok := types[n.Type]; ok {
 			s.Action = t.Compile(b, n)
 		} else {
@@ -199,9 +201,9 @@ func (b *Builder) connect(source, target *step, handle string) {
 	case target.Role == RoleDetached:
 		source.beside[handle] = append(source.beside[handle], target)
 	case source.next[handle] != nil && source.next[handle] != target && source.oneWay(handle):
-		b.Problem("it leads to “%s” already; only one step can follow it", b.nameOf(b.definition.node(source.next[handle].id)))
+		b.Problem("it leads to “%s” already; only one step can follow it", b.definition.nameOf(b.definition.node(source.next[handle].id)))
 	case source.next[handle] != nil && source.next[handle] != target:
-		b.Problem("its exit “%s” leads to “%s” already; only one step can follow it", wayName(handle), b.nameOf(b.definition.node(source.next[handle].id)))
+		b.Problem("its exit “%s” leads to “%s” already; only one step can follow it", wayName(handle), b.definition.nameOf(b.definition.node(source.next[handle].id)))
 	default:
 		source.next[handle] = target
 	}

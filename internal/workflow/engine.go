@@ -275,19 +275,22 @@ func (r *Run) refusal(err error) error {
 // failed is the error for a call whose workflow failed closed. What a script says after
 // the call may hold what it was to hide.
 func (r *Run) failed(err error) error {
-	node := matchWhen
-	if r.at != nil {
-		node = r.at.id
-		if n := r.workflow.node(node); n != nil {
-			node = n.called()
-		}
+	if r.at == nil {
+		return r.hiding(gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its condition (match.when), so this call was refused and not sent: %s. Tell the user, who can have the workflow mended", r.workflow.title(), r.workflow.reason(r.engine, err)), err)
 	}
+	node := r.at.place
 	e := gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so this call was refused and not sent: %s. Tell the user, who can have the workflow mended", r.workflow.title(), node, r.workflow.reason(r.engine, err))
 	if r.called {
 		e = gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so the answer to this call is withheld. The call was carried out, so do not repeat it. Tell the user, who can have the workflow mended", r.workflow.title(), node)
 	}
-	if e.Err = err; r.workflow.redact(r.engine, err.Error()) != err.Error() {
-		e.Err = errors.New(r.workflow.redact(r.engine, err.Error()))
+	return r.hiding(e, err)
+}
+
+// hiding is an error with its cause, without secrets.
+func (r *Run) hiding(e *gateway.Error, cause error) error {
+	e.Err = cause
+	if shown := r.workflow.redact(r.engine, cause.Error()); shown != cause.Error() {
+		e.Err = errors.New(shown)
 	}
 	return e
 }

@@ -253,7 +253,7 @@ func TestConversations(t *testing.T) {
 		"a hook that returns something else fails closed": {
 			flow: `start → hook → mcp → end
 				hook: return true`,
-			want: `denied: workflow "w" failed at its node "hook", so this call was refused and not sent: the script returned true; it may return nothing`, outcome: OutcomeFailed, statuses: "error",
+			want: `denied: workflow "w" failed at its node "Script (hook)", so this call was refused and not sent: the script returned true; it may return nothing`, outcome: OutcomeFailed, statuses: "error",
 		},
 		"a hook may not change the tool": {
 			flow: `start → hook → mcp → end
@@ -263,7 +263,7 @@ func TestConversations(t *testing.T) {
 		"a hook that throws fails closed": {
 			flow: `start → hook → mcp → end
 				hook: throw new Error('no project')`,
-			want: `denied: workflow "w" failed at its node "hook", so this call was refused and not sent: line 1, column 1: Error: no project.`, outcome: OutcomeFailed, statuses: "error",
+			want: `denied: workflow "w" failed at its node "Script (hook)", so this call was refused and not sent: line 1, column 1: Error: no project.`, outcome: OutcomeFailed, statuses: "error",
 		},
 		"a hook that throws is told by its label": {
 			flow: `start → hook → mcp → end
@@ -281,7 +281,7 @@ func TestConversations(t *testing.T) {
 			flow: `start → mcp → hook → end
 				hook: throw new Error(context.response.content[0].text)`,
 			answer: `{"content":[{"type":"text","text":"secret"}]}`, sent: `{}`,
-			want: `denied: workflow "w" failed at its node "hook", so the answer to this call is withheld. The call was carried out, so do not repeat it. Tell the user, who can have the workflow mended`, outcome: OutcomeFailed, statuses: "ok error",
+			want: `denied: workflow "w" failed at its node "Script (hook)", so the answer to this call is withheld. The call was carried out, so do not repeat it. Tell the user, who can have the workflow mended`, outcome: OutcomeFailed, statuses: "ok error",
 		},
 		"a hook that throws behind the call passes the answer where it fails open": {
 			flow: `start → mcp → hook → end
@@ -381,7 +381,7 @@ func TestConversations(t *testing.T) {
 			flow: `start → hook → mcp → end
 				hook: for (;;) {}`,
 			change: func(d *Definition) { d.Limits.TotalMs = 20 },
-			want:   `denied: workflow "w" failed at its node "hook"`, outcome: OutcomeFailed, statuses: "timeout",
+			want:   `denied: workflow "w" failed at its node "Script (hook)"`, outcome: OutcomeFailed, statuses: "timeout",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -514,7 +514,7 @@ func TestRefusalsWithinAnotherWorkflow(t *testing.T) {
 		"it is branched":   {"start → mcp → end\nmcp -error→ hook → end2\nhook: return {action: 'respond', response: 'sorry'}", `{"content":[{"type":"text","text":"sorry"}]}`},
 		"of a tool node":   {"start → tool → mcp → end\ntool -error→ mcp2 → end2\ntool: {\"tool\":\"github__refused\"}", `{"content":[{"type":"text","text":"done"}]}`},
 		"of a script":      {"start → hook → mcp → end\nhook: try { await call('github__refused', {}) } catch (e) {}", `{"content":[{"type":"text","text":"done"}]}`},
-		"of a failed tool": {"start → tool → mcp → end\ntool: {\"tool\":\"github__refused\"}", `denied: workflow "a" failed at its node "tool", so this call was refused and not sent: workflow "b" refused this call: no.`},
+		"of a failed tool": {"start → tool → mcp → end\ntool: {\"tool\":\"github__refused\"}", `denied: workflow "a" failed at its node "Another tool (tool)", so this call was refused and not sent: workflow "b" refused this call: no.`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

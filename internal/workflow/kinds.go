@@ -115,7 +115,7 @@ func includes(object, part map[string]any) bool {
 	return true
 }
 
-// called is the label of a node, or its id if it has none. People who draw never see ids.
+// called is the label of a node, or its id if it has none.
 func (n *Node) called() string { return or(n.label(), n.ID) }
 
 func (n *Node) label() string {
@@ -125,14 +125,23 @@ func (n *Node) label() string {
 }
 
 // nameOf is what editors call a node: its label, or its kind.
-func (b *Builder) nameOf(n *Node) gateway.Text {
+func (d *Definition) nameOf(n *Node) gateway.Text {
 	if label := n.label(); label != "" {
 		return gateway.Textf("%s", label)
 	}
-	if kind := kindOf(n, b.definition.Type); kind != nil {
+	if kind := kindOf(n, d.Type); kind != nil {
 		return kind.Title
 	}
 	return gateway.Textf("%s", gateway.Short(n.ID))
+}
+
+// placeOf is what errors of a call name a node by: as nameOf does, and by its id where it has
+// no label and there may be others of its kind.
+func (d *Definition) placeOf(n *Node) gateway.Text {
+	if n.label() == "" && kindOf(n, d.Type) != nil {
+		return gateway.Textf("%s (%s)", d.nameOf(n), gateway.Short(n.ID))
+	}
+	return d.nameOf(n)
 }
 
 // callName is what editors call the node that sends the call on.

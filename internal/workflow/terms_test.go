@@ -45,7 +45,7 @@ func TestApproval(t *testing.T) {
 			<-ctx.Done()
 			return Decision{}, ctx.Err()
 		}, `refused this call: nobody answered in time whether this call may be made. It was not sent`, 0},
-		"nobody to ask": {[]string{asks}, nil, `failed at its node "approve", so this call was refused and not sent: nobody can be asked`, 0},
+		"nobody to ask": {[]string{asks}, nil, `failed at its node "Ask a person (approve)", so this call was refused and not sent: nobody can be asked`, 0},
 		"cannot ask":    {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{}, errors.New("no door") }, "no door", 0},
 		"another way for denied": {[]string{`start → approve → mcp → end
 			approve -denied→ hook → end2
@@ -118,9 +118,9 @@ func TestBudget(t *testing.T) {
 		want            string
 	}{
 		"enough":                         {1000, 0, time.Hour, time.Hour + 800*time.Millisecond, 0, `{"content"`},
-		"too little for the first":       {300, 0, 0, 300 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"hook1\""},
-		"too little for the second":      {700, 0, time.Second, 1700 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"hook2\", so the answer"},
-		"the caller has little time":     {1000, 300 * time.Millisecond, 0, 300 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"hook1\""},
+		"too little for the first":       {300, 0, 0, 300 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"Script (hook1)\""},
+		"too little for the second":      {700, 0, time.Second, 1700 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"Script (hook2)\", so the answer"},
+		"the caller has little time":     {1000, 300 * time.Millisecond, 0, 300 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"Script (hook1)\""},
 		"the call gets what is left":     {1000, 2 * time.Second, time.Second, 1800 * time.Millisecond, 1600 * time.Millisecond, `{"content"`},
 		"the caller's time ends at last": {1000, time.Second, 500 * time.Millisecond, time.Second, 600 * time.Millisecond, "so the answer to this call is withheld"},
 	} {
@@ -283,8 +283,8 @@ func TestStructuredContentIsChecked(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ script, want string }{
 		"it fits":                {"context.response.structuredContent.n = 2", `{"content":[],"structuredContent":{"n":2}}`},
-		"it does not fit":        {"context.response.structuredContent.n = 'x'", `denied: workflow "w" failed at its node "hook", so the answer`},
-		"it is removed":          {"delete context.response.structuredContent", `denied: workflow "w" failed at its node "hook", so the answer`},
+		"it does not fit":        {"context.response.structuredContent.n = 'x'", `denied: workflow "w" failed at its node "Script (hook)", so the answer`},
+		"it is removed":          {"delete context.response.structuredContent", `denied: workflow "w" failed at its node "Script (hook)", so the answer`},
 		"it is untouched":        {"context.response.content.push({type: 'text', text: 'x'})", `{"content":[{"type":"text","text":"x"}],"structuredContent":{"n":1}}`},
 		"an error has no schema": {"context.response = {content: [], isError: true}", `{"content":[],"isError":true}`},
 	} {

@@ -274,7 +274,7 @@ func TestTestsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := l.RunTests(t.Context(), "w", 0)
-		wantError(t, err, gateway.CodeTimeout, `the tests of workflow "w" took longer than 1m0s`)
+		wantError(t, err, gateway.CodeTimeout, `the tests of workflow "w" took longer than 1m`)
 	})
 }
 

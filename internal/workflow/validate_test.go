@@ -56,7 +56,7 @@ func TestProblems(t *testing.T) {
 			`node "condition", line 2, column 2: there is no variable or function nothing; an expression sees request, response, metadata, vars and args`,
 		}},
 		"a cascade of syntax errors": {"start → mcp → end", func(d *Definition) { d.Match.When = "args.x = = 1" }, []string{
-			`line 1, column 8: "Only if" (match.when): syntax error: = is not expected here`,
+			`line 1, column 8: "Only if" (match.when): syntax error: = is not expected here; == compares`,
 		}},
 		"a number for a condition": {"start → condition\ncondition -a→ mcp → end\ncondition -else→ mcp2 → end2\ncondition: {\"cases\":[{\"handle\":\"a\",\"when\":\"size(args.message)\"}]}", func(d *Definition) { d.Match.When = "[1]" }, []string{
 			`line 1, column 1: "Only if" (match.when): the expression gives a value of type list(int) and must give true or false`,

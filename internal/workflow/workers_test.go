@@ -25,7 +25,7 @@ func TestWorkers(t *testing.T) {
 		"it denies":            {"return {action: 'deny', reason: 'no'}", `denied: workflow "w" refused this call: no.`, ""},
 		"it denies, full stop": {"return {action: 'deny', reason: 'だめです。'}", `denied: workflow "w" refused this call: だめです. It`, ""},
 		"it throws":            {"\n  throw new Error('x')", `line 2, column 9: Error: x`, ""},
-		"it never ends":        {"while (true) {}", `denied: workflow "w" failed at its node "hook"`, ""},
+		"it never ends":        {"while (true) {}", `denied: workflow "w" failed at its node "Script (hook)"`, ""},
 		"it calls":             {"await call('github__other', {a: 1})", `{"content"`, `{"a":1} {"id":1234567890123456789}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -134,6 +134,7 @@ test.describe("one call", () => {
 		await expect(page.locator("mark", { hasText: "[redacted:url-password]" }).first()).toBeVisible();
 		await expect(page.locator("main")).not.toContainText("hunter2secretpw");
 		await expect(page.getByRole("button", { name: "Run again" })).toBeDisabled();
+		await expect(page.getByText("so the call cannot be run again from here")).toBeVisible();
 		await page.getByRole("button", { name: "Copy as" }).click();
 		await page.getByRole("menuitem", { name: "genkan call" }).click();
 		await expect(page.getByText("Put the real value in place of [redacted:url-password]")).toBeVisible();

@@ -274,6 +274,7 @@ test("filters are in the address: by clicks, with Alt, by menus and by text", as
 		.first()
 		.click({ modifiers: ["Alt"] });
 	await expect(page).toHaveURL(/outcome=(!|%21)server_error/);
+	await expect(page.getByTitle("Left out. A click shows only these.")).toHaveText("not outcome: server error");
 	await expect(rows(page)).toHaveCount(3);
 	await page.getByRole("button", { name: "Remove the filter not outcome: server error" }).click();
 
@@ -344,6 +345,9 @@ test("filters are in the address: by clicks, with Alt, by menus and by text", as
 	await page.getByRole("button", { name: "slower than" }).click();
 	await page.getByRole("menuitem", { name: "30 s" }).click();
 	await expect(page.getByText("No call is like that.")).toBeVisible();
+	await expect(page.getByRole("main")).not.toContainText("Secrets are masked");
+	await box.fill("sk-nobody-has-this");
+	await expect(page.getByRole("main")).toContainText("Secrets are masked in the history");
 	await accessible(page);
 	await page.getByRole("button", { name: "Show all calls" }).click();
 	await expect(page).toHaveURL(/\/calls$/);

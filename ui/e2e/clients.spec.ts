@@ -58,7 +58,7 @@ test.describe("clients", () => {
 		await expect(here).toContainText(`The file of Cursor cannot be read: ${file}:1:2: `);
 		await expect(here).toContainText("Correct it by hand.");
 		await expect(here).not.toContainText("genkan connect cursor");
-		await expect(here.getByRole("button", { name: /Connect|Undo/ })).toHaveCount(0);
+		await expect(here.getByRole("button", { name: /connect|Undo/i })).toHaveCount(0);
 		await go(page, genkan, "calls?start=1");
 		const steps = page.locator("main ol > li[data-step]");
 		await expect(steps.nth(1)).toContainText("The file cannot be read");
@@ -111,6 +111,33 @@ test.describe("clients", () => {
 		await notes.getByRole("button", { name: "Undo" }).click();
 		await expect(notes).toContainText("The entries of Cursor are as they were. What was changed in its files");
 		expect(JSON.parse(readFileSync(file, "utf8")).mcpServers).toEqual({ fault, own: { command: "true" } });
+	});
+
+	test("a client is disconnected after a question that says what goes", async ({ signedIn: page, genkan }) => {
+		const file = cursor(genkan, servers({ fault }));
+		await genkan.run("import", "cursor", "--yes");
+		await genkan.rest("POST", "/v1/connections/cursor", {});
+		const connected = readFileSync(file, "utf8");
+		await go(page, genkan, "clients");
+		const here = page.getByRole("region", { name: "On this machine" });
+		await here.getByRole("button", { name: "Disconnect" }).click();
+		const question = page.getByRole("dialog", { name: "Disconnect Cursor?" });
+		await expect(question).toContainText("Its file gets back what it had before Genkan.");
+		await expect(question).toContainText("1 entry leads to Genkan now.");
+		await accessible(page);
+		await question.getByRole("button", { name: "Cancel" }).click();
+		expect(readFileSync(file, "utf8")).toBe(connected);
+		await here.getByRole("button", { name: "Disconnect" }).click();
+		await question.getByRole("button", { name: "Disconnect" }).click();
+		const note = page.getByRole("status").filter({ hasText: "The files of Cursor are as they were." });
+		await expect(note).toBeVisible();
+		// Notes cover nothing of the page.
+		const main = (await page.getByRole("main").boundingBox())!;
+		const box = (await note.boundingBox())!;
+		expect(box.x + box.width).toBeLessThanOrEqual(main.x);
+		await expect(question).toHaveCount(0);
+		expect(readFileSync(file, "utf8")).toBe(servers({ fault }));
+		await expect(here.getByRole("button", { name: "Disconnect" })).toHaveCount(0);
 	});
 
 	test("forms of an administrator do not open for others", async ({ page, genkan }) => {

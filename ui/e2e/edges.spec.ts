@@ -63,7 +63,7 @@ test("a step that is not allowed is red while an edge is drawn to it, and a loop
 	await expect(page.locator("[data-canvas][data-forbidden]")).toBeVisible();
 	await page.mouse.up();
 	await expect(page.getByRole("alert")).toHaveText(
-		"This edge was not drawn.Set values: this is a loop: the path comes back to it",
+		"This edge was not drawn.With it: Set values: this is a loop: the path comes back to it",
 	);
 	await expect(canvas(page)).not.toHaveAttribute("data-forbidden");
 
@@ -315,6 +315,23 @@ test("a refused edge offers what to draw instead, unless that would undo another
 	await edge("one", "end");
 	await expect(page.getByRole("alert")).toContainText("2 edges lead to it");
 	await expect(page.getByRole("alert").getByRole("button")).toHaveCount(0);
+
+	// Both exits of a condition call the tool.
+	const condition = { id: "if", type: "condition", data: { cases: [{ handle: "yes", when: "true" }] } };
+	await put(genkan, {
+		...plain("both", [condition]),
+		edges: [
+			{ source: "start", target: "if" },
+			{ source: "if", sourceHandle: "yes", target: "call" },
+			{ source: "call", target: "end" },
+		],
+	} as never);
+	await go(page, genkan, "workflows/both");
+	await drag(page, await middle(handle(page, "if", "else")), await middle(node(page, "call").locator(".genkan-in")));
+	await page.getByRole("alert").getByRole("button", { name: "Call the tool there too, then end" }).click();
+	await expect
+		.poll(() => edges(genkan, "both"))
+		.toEqual(["call end", "call-2 end-2", "if.else call-2", "if.yes call", "start if"]);
 });
 
 test("an edge is led elsewhere and removed by keyboard alone", async ({ signedIn: page, genkan }) => {

@@ -261,7 +261,7 @@ test("the bar counts the tools that the sidebar counts, and notes do not cover i
 	await page.getByRole("button", { name: "Enable…" }).click();
 	const bar = page.getByRole("region", { name: "Enable" });
 	const { pagination } = await genkan.rest<{ pagination: { total: number } }>("GET", "/v1/tools?limit=1");
-	await expect(bar).toContainText(`${pagination.total} tools.`);
+	await expect(bar).toContainText(`${pagination.total} tools (`);
 	await expect(page.getByRole("link", { name: `Tools ${pagination.total}` })).toBeVisible();
 	await canvas(page).focus();
 	await page.keyboard.press("ArrowRight");
@@ -294,6 +294,31 @@ test("the script keeps its room beside its settings, and Escape closes a panel",
 	await page.getByRole("button", { name: "Runs" }).focus();
 	await page.keyboard.press("Escape");
 	await expect(page).not.toHaveURL(/panel=/);
+
+	// The settings can have the room of input and output, too.
+	await page.getByRole("button", { name: "Enlarge the settings" }).click();
+	await expect(page.getByRole("region", { name: "Input" })).toBeHidden();
+	await expect(page.getByRole("textbox", { name: /^Script of/ })).toBeVisible();
+	await page.getByRole("button", { name: "Show input and output again" }).click();
+	await expect(page.getByRole("region", { name: "Output" })).toBeVisible();
+
+	// Back closes a panel, and one that is closed leaves nothing to go back to.
+	await page.getByRole("button", { name: "Runs" }).click();
+	await page.getByRole("button", { name: "Versions" }).click();
+	await node(page, "call").click();
+	await expect(page).toHaveURL(/step=call/);
+	await page.goBack();
+	await expect(page).not.toHaveURL(/panel=/);
+	await expect(page).toHaveURL(/step=call/);
+	await page.keyboard.press("Escape");
+	await expect(page).toHaveURL(/workflows\/room/);
+	await page.getByRole("button", { name: "Tests" }).click();
+	await page.keyboard.press("Escape");
+	await expect(page).not.toHaveURL(/panel=/);
+	await page.getByRole("link", { name: "Workflows" }).first().click();
+	await expect(page).toHaveURL(/workflows$/);
+	await page.goBack();
+	await expect(node(page, "hook")).toBeVisible();
 });
 
 test("a field of the sample that is dragged onto a condition writes it", async ({ signedIn: page, genkan }) => {
@@ -323,7 +348,7 @@ test("a field of the sample that is dragged onto a condition writes it", async (
 	// What is wrong with a case is told of that case.
 	const settings = page.getByRole("region", { name: "Settings" });
 	await settings.getByRole("button", { name: "Add a case" }).click();
-	await expect(settings).toContainText("“way2”: syntax error: the expression ends too early (line 1, column 1)");
+	await expect(settings).toContainText("line 1, column 1: “way2”: syntax error: the expression ends too early");
 	await expect(settings.getByRole("textbox", { name: "Condition for “way2”" })).toHaveAttribute("aria-invalid", "true");
 	await expect(settings.getByRole("textbox", { name: "Condition for “yes”" })).not.toHaveAttribute("aria-invalid");
 });
@@ -369,6 +394,15 @@ test("Enter of an input method neither adds a step nor ends a name", async ({ si
 	await expect(page.locator("[data-node]")).toHaveCount(3);
 	await commit("Script");
 	await expect(step).toHaveValue("Script");
+	// Letters of half width and either kana find the same.
+	for (const word of ["分岐", "ﾌﾞﾝｷ", "ブンキ", "ぶんき"]) {
+		await step.fill(word);
+		await expect(page.getByRole("listbox", { name: "Add a step" }).getByRole("option")).toHaveText([/^Condition/]);
+	}
+	for (const word of ["e-mail", "hide the api key"]) {
+		await step.fill(word);
+		await expect(page.getByRole("option", { name: /^Redact/ })).toBeVisible();
+	}
 	await page.keyboard.press("Escape");
 	await page.keyboard.press("F2");
 	const name = node(page, "call").getByRole("textbox");

@@ -71,6 +71,7 @@ test("an empty knowledge base says what it is for, and begins", async ({ signedI
 	await shots(page, "new");
 	await form.getByRole("button", { name: "Save" }).click();
 	await expect(page).toHaveURL(/knowledge\/notes-1$/);
+	await expect(page.getByText("“Where the keys are” is made.")).toBeVisible();
 	await expect(page.locator(".prose em")).toHaveText("mat");
 	expect(await genkan.rest("GET", "/v1/items/notes-1")).toMatchObject({ title: "Where the keys are", tags: ["house"] });
 	await expect(row(page, "Where the keys are")).toBeVisible();
@@ -426,7 +427,7 @@ test("a connected client is given the knowledge base", async ({ signedIn: page, 
 	await go(page, genkan, "knowledge");
 	await page.getByRole("button", { name: "Add the knowledge base" }).click();
 	const dialog = page.getByRole("dialog", { name: "Add servers to Cursor" });
-	await expect(dialog).toContainText("--only kb");
+	await expect(dialog).toContainText(/"--only",[\s+]*"kb"/);
 	await accessible(page);
 	await shots(page, "give");
 	await dialog.getByRole("button", { name: "Add", exact: true }).click();

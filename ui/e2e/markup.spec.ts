@@ -126,6 +126,7 @@ test("a tool named <img onerror> and all else that others write is text on every
 	const { tool, call, item } = await fill(genkan);
 	const open = async (path: string, ...shown: string[]) => {
 		await go(page, genkan, path);
+		await expect(page.getByRole("main").getByRole("heading").first()).toBeVisible();
 		await textOnly(page, ...shown);
 	};
 	const one = encodeURIComponent(tool); // Genkan has given it a name that clients accept
@@ -185,6 +186,7 @@ test("a link of others leads out of Genkan, or is text", async ({ genkan, signed
 	const check = async (which: number) => {
 		await expect(shown.nth(which)).toContainText("one two three four five six");
 		await expect(shown.nth(which).getByRole("listitem")).toHaveText([/^☑\s+done$/, /^☐\s+open$/]);
+		await expect(shown.nth(which).getByRole("listitem").first()).toHaveCSS("list-style-type", "none");
 		await expect(shown.nth(which).getByRole("link")).toHaveText(["five", "six"]);
 		await expect(shown.nth(which).getByText("five")).toHaveAttribute("rel", "noopener noreferrer");
 		await expect(shown.nth(which).getByText("five")).toHaveAttribute("target", "_blank");

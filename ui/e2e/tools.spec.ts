@@ -99,6 +99,18 @@ test("a text that is no JSON calls nothing", async ({ signedIn: page, genkan }) 
 	await expect(page.getByLabel(/^b/)).toHaveValue("235");
 });
 
+test("on a phone, tools are told apart by their names", async ({ signedIn: page, genkan }) => {
+	await page.setViewportSize({ width: 390, height: 844 });
+	for (const path of ["tools", "servers/everything"]) {
+		await go(page, genkan, path);
+		const name = page
+			.getByRole("row", { name: /get-resource-reference/ })
+			.getByTitle("everything__get-resource-reference", { exact: true });
+		await expect(name).toBeVisible();
+		expect(await name.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
+	}
+});
+
 test("what is said about a tool is found at once", async ({ signedIn: page, genkan }) => {
 	await go(page, genkan, "tools/everything__echo?part=about");
 	await page.getByLabel("Description").fill("Parrots repeat what pirates say.");
@@ -138,7 +150,7 @@ test("what is said about a tool is found at once", async ({ signedIn: page, genk
 	// What is off is filtered, too.
 	await genkan.rest("POST", "/v1/tools/everything__get-env/disable");
 	await page.getByRole("searchbox").fill("env");
-	await expect(page.getByText("0 found")).toBeVisible();
+	await expect(page.getByRole("main").getByText("0", { exact: true })).toBeVisible();
 	await page.getByLabel("Tag").selectOption("All tags");
 	await expect(rows.filter({ hasText: "everything__get-env" })).toBeVisible();
 	await genkan.rest("POST", "/v1/tools/everything__get-env/enable");
@@ -376,7 +388,9 @@ test.describe("a tool with a deep schema and rich answers", () => {
 		await content.fill("");
 		await content.pressSequentially("one");
 		await content.press("Enter");
+		await expect(page.getByText("It ends with a line break.")).toBeVisible();
 		await content.pressSequentially("two");
+		await expect(page.getByText("It ends with a line break.")).toHaveCount(0);
 		await page.getByLabel("copies").fill("１２");
 		await page.getByLabel("scale").pressSequentially("　０．０５　");
 		// A line that is pasted into becomes a text, and the cursor's place counts.

@@ -61,8 +61,8 @@ const subjects: Record<string, string> = {
 /** subjectWord is what a finding of the doctor is about, such as data or server/NAME. */
 export function subjectWord(subject: string): string {
 	const [kind = "", name] = subject.split("/");
-	if (currentLang() === "en" || !subjects[kind]) return subject;
-	return name ? `${t(subjects[kind])} ${name}` : t(subjects[kind]);
+	const word = currentLang() === "ja" && subjects[kind] ? t(subjects[kind]) : kind;
+	return name ? `${word} ${name}` : word;
 }
 
 const statuses: Record<string, string> = {

@@ -55,6 +55,8 @@ export default {
 	"Run the tool; in a workflow, replay the input": "ツールを実行（ワークフローでは、この入力で下書きを試す）",
 	"On the machine where Genkan runs, this command opens the page with a link that works once:":
 		"Genkan が動いているマシンで次のコマンドを実行すると、一度だけ使えるリンクでこのページが開きます。",
+	"If Genkan was started with `--data`, give `genkan ui` the same `--data`.":
+		"Genkan を `--data` 付きで起動した場合は、`genkan ui` にも同じ `--data` を付けてください。",
 	"Or sign in with a token": "または、アクセストークンでサインイン",
 	"An administrator makes one with {command}.": "アクセストークンは、管理者が {command} で発行します。",
 	Setting: "設定",

@@ -2,7 +2,7 @@ import { Languages } from "lucide-react";
 import { useState } from "react";
 import { signIn } from "../api/session";
 import { chooseLang, currentLang, t } from "../lang";
-import { Button, Card, CopyButton, Field, Input, Notes, Problem, Rich } from "../ui";
+import { Button, Card, CopyButton, Field, Input, Notes, Problem, Prose, Rich } from "../ui";
 import { Mark } from "./mark";
 
 /** SignIn is what a browser sees that has no session, or whose session has ended while a page
@@ -49,6 +49,9 @@ export function SignIn({ problem, ended }: { problem?: unknown; ended?: boolean 
 					<code>genkan ui</code>
 					<CopyButton text="genkan ui" />
 				</div>
+				<p className="text-muted text-sm">
+					<Prose text={t("If Genkan was started with `--data`, give `genkan ui` the same `--data`.")} />
+				</p>
 			</Card>
 			<Card className="flex flex-col gap-3 p-5">
 				<Field

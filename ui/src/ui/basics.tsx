@@ -272,7 +272,7 @@ export function Empty({
 	actions?: ReactNode;
 }) {
 	return (
-		<div className="mx-auto flex max-w-md flex-col items-center gap-2 px-4 py-14 text-center">
+		<div className="mx-auto flex max-w-md flex-col items-center gap-2 px-4 py-14 text-center *:max-w-full wrap-anywhere">
 			{icon && <div className="mb-2 text-faint [&_svg]:size-8 [&_svg]:stroke-[1.4]">{icon}</div>}
 			<h2 className="text-base">{title}</h2>
 			{children && <div className="text-muted">{children}</div>}

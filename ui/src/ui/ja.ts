@@ -1,6 +1,6 @@
 export default {
 	Dismiss: "通知を閉じる",
-	"line {line}, column {column}": "{line} 行 {column} 列",
+	"line {line}, column {column}": "{line} 行目の {column} 文字目",
 	"it ends too early": "途中で終わっています",
 	"“{token}” may not stand there": "「{token}」の位置に誤りがあります",
 	"it is written wrongly": "書式に誤りがあります",
@@ -26,7 +26,9 @@ export default {
 	"Item {n}": "{n} 番目",
 	"Remove item {n}": "{n} 番目を削除",
 	"Add an item": "追加",
-	"Add to {name}": "追加（{name}）",
+	"Add to {name}": "「{name}」に追加",
+	"It begins with a line break.": "先頭に改行があります。",
+	"It ends with a line break.": "末尾に改行があります。",
 	"Form {n}": "形式 {n}",
 	"Which form": "形式",
 	"Name of another member": "追加する項目の名前",

@@ -21,6 +21,8 @@ export type Column<T> = {
 	title: ReactNode;
 	/** As in grid-template-columns: "96px", "minmax(0,1fr)". */
 	width: string;
+	/** The width where the window is narrow, if it is another one. */
+	narrow?: string;
 	right?: boolean;
 	/** Left out where the window is narrow. */
 	wide?: boolean;
@@ -41,7 +43,7 @@ const Cells = memo(function Cells<T>({ columns, row }: { columns: Column<T>[]; r
 	));
 }) as <T>(props: { columns: Column<T>[]; row: T }) => ReactNode;
 
-const narrow = matchMedia("(width < 48rem)"); // as Tailwind's max-md
+const narrow = matchMedia("(width < 900px)"); // as max-md, whose width the theme has
 
 const useNarrow = () =>
 	useSyncExternalStore(
@@ -149,7 +151,7 @@ export function List<T>({
 	const wide = columns.map((c) => c.width).join(" ");
 	const narrowWidths = columns
 		.filter((c) => !c.wide)
-		.map((c) => c.width)
+		.map((c) => c.narrow ?? c.width)
 		.join(" ");
 	const grid = "grid items-center [grid-template-columns:var(--narrow)] md:[grid-template-columns:var(--wide)]";
 

@@ -16,6 +16,9 @@ const reading = (breaks: boolean) =>
 		},
 		renderer: {
 			html: ({ text }) => (/^<br\s*\/?>$/i.test(text) ? "<br>" : escaped(text)),
+			listitem({ task, tokens }) {
+				return `<li${task ? " data-task" : ""}>${this.parser.parse(tokens)}</li>\n`;
+			},
 			checkbox: ({ checked }) => (checked ? "☑ " : "☐ "), // there are no inputs
 		},
 	});

@@ -131,7 +131,7 @@ export function Dialog({
 					)
 				)}
 			</div>
-			<Place className={corner} ofDialog />
+			<Place className={corner} ofDialog aside />
 		</dialog>
 	);
 }
@@ -214,18 +214,20 @@ export const NotesPlace = () => <Place className="absolute inset-x-3 top-3 items
 
 /** Place has the notes while it is the last place. A dialog has one of its own, above the places
  * of the page: what is behind a dialog is neither reached nor read out. */
-function Place({ className, ofDialog }: { className: string; ofDialog?: boolean }) {
+function Place({ className, ofDialog, aside }: { className: string; ofDialog?: boolean; aside?: boolean }) {
 	const id = useId();
 	const isLast = useNotes(({ places }) => places.at(-1) === id);
 	useEffect(() => {
 		useNotes.setState(({ places }) => ({ places: ofDialog ? [...places, id] : [id, ...places] }));
 		return () => useNotes.setState(({ places }) => ({ places: places.filter((place) => place !== id) }));
 	}, [id, ofDialog]);
-	return <Shown className={className} here={isLast} />;
+	return <Shown className={className} here={isLast} aside={aside} />;
 }
 
-// Notes stand at the foot of the sidebar, where they cover little of the page.
-const corner = "fixed right-3 bottom-3 left-3 items-start md:right-auto md:bottom-14 md:w-72";
+// Notes stand above the foot of the sidebar and are as wide as what is in it, so that they cover
+// nothing of the page. Long ones scroll, so that they stay below the names of the pages.
+const corner =
+	"fixed right-3 bottom-3 left-3 items-start md:right-auto md:bottom-14 md:left-2 md:max-h-[max(160px,calc(100dvh-460px))] md:w-48 md:justify-end";
 
 /** Notes shows what say and complain tell at the bottom left, unless another place has them.
  * What failed on a page, and what can be undone there, is not told on the next one. */
@@ -236,12 +238,12 @@ export function Notes({ page }: { page?: string }) {
 		() => useNotes.setState(({ notes }) => ({ notes: notes.filter((note) => !note.bad && !note.undo) })),
 		[page],
 	);
-	return <Shown className={corner} here={here} />;
+	return <Shown className={corner} here={here} aside />;
 }
 
 /** Shown has the notes if they are here. It is always on the page: only what is added to a
- * region later is read out. */
-function Shown({ className, here }: { className: string; here: boolean }) {
+ * region later is read out. aside is narrow where the window is wide. */
+function Shown({ className, here, aside }: { className: string; here: boolean; aside?: boolean }) {
 	const all = useNotes(({ notes }) => notes);
 	const notes = here ? all : [];
 	return (
@@ -251,13 +253,25 @@ function Shown({ className, here }: { className: string; here: boolean }) {
 					key={note.id}
 					className={cx(
 						"pointer-events-auto flex items-start gap-3 rounded-lg border px-3 py-2 shadow-card",
-						note.bad
-							? "max-w-sm border-transparent bg-bad-soft text-bad md:w-max"
-							: "max-w-full border-line bg-surface",
+						note.bad ? "border-transparent bg-bad-soft text-bad" : "border-line bg-surface",
+						note.bad ? "max-w-sm" : "max-w-full",
+						aside
+							? cx("md:w-full md:gap-1.5 md:pr-2 md:text-sm", note.undo ? "shrink-0" : "md:overflow-y-auto")
+							: note.bad && "md:w-max",
 					)}
 				>
-					<div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1">
-						<span className="min-w-0 break-words">{note.text}</span>
+					<div
+						className={cx(
+							"flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-1",
+							aside && "md:flex-col md:items-start md:gap-y-1.5",
+						)}
+					>
+						<span
+							className={cx("min-w-0 max-w-full break-words", aside && note.undo && "md:line-clamp-6")}
+							title={aside && note.undo ? note.text : undefined}
+						>
+							{note.text}
+						</span>
 						{note.undo && (
 							<Button
 								size="small"

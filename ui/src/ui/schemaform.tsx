@@ -2,7 +2,7 @@ import { Plus, Trash2 } from "lucide-react";
 import { createContext, type ReactNode, type RefObject, use, useEffect, useId, useMemo, useRef, useState } from "react";
 import { Failure } from "../api/client";
 import { isExact, numberOf, parseExact } from "../api/exact";
-import { ended, list as listed, t } from "../lang";
+import { ended, list as listed, sentences, t } from "../lang";
 import { whyNoJSON } from "../lang/terms";
 import { Button, cx, Field, Input, NumberInput, Picked, Select, Switch, TextArea } from "./basics";
 import {
@@ -339,12 +339,22 @@ function Text({ schema, value, onChange }: Props) {
 	const oneLine = known || schema.format || (schema.maxLength ?? Number.POSITIVE_INFINITY) <= shortText;
 	if (!oneLine || /[\r\n]/.test(text))
 		return (
-			<TextArea
-				{...common}
-				autoFocus={pasted.current}
-				rows={Math.min(12, text.split("\n").length)}
-				className="field-sizing-content max-h-80 min-h-8"
-			/>
+			<>
+				<TextArea
+					{...common}
+					autoFocus={pasted.current}
+					rows={Math.min(12, text.split("\n").length)}
+					className="field-sizing-content max-h-80 min-h-8"
+				/>
+				{/[\r\n]/.test(text) && (
+					<p className="text-faint text-xs empty:hidden" role="status">
+						{sentences(
+							/^[\r\n]/.test(text) && t("It begins with a line break."),
+							/[\r\n]$/.test(text) && t("It ends with a line break."),
+						)}
+					</p>
+				)}
+			</>
 		);
 	return (
 		<>
@@ -426,13 +436,14 @@ function Items({ schema, items, value, onChange, root, depth, path }: Props & { 
 			<div>
 				<Button
 					size="small"
+					aria-label={path ? t("Add to {name}", { name: listName(schema, path) }) : t("Add an item")}
 					onClick={() => {
 						added.current = true;
 						onChange([...list, blank(items, root) ?? starting(items)]);
 					}}
 				>
 					<Plus />
-					{path ? t("Add to {name}", { name: listName(schema, path) }) : t("Add an item")}
+					{t("Add")}
 				</Button>
 			</div>
 		</div>
@@ -594,7 +605,7 @@ export function jsonOf(text: string): { value?: unknown; why?: string; wrong?: s
 		return text.trim() === "" ? {} : { value: parseExact(text) };
 	} catch (error) {
 		const why = whyNoJSON(error);
-		return { why, wrong: t("This is not JSON yet: {why}", { why }) };
+		return { why, wrong: ended(t("This is not JSON yet: {why}", { why })) };
 	}
 }
 

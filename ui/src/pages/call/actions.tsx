@@ -1,14 +1,14 @@
 import { ChevronLeft, ChevronRight, Copy, Link2, Play, RotateCcw, Terminal, Workflow } from "lucide-react";
 import { useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, base, drawn, query, type S } from "@/api/client";
+import { api, base, drawn, Failure, query, type S } from "@/api/client";
 import { parseExact } from "@/api/exact";
 import { hintsOf } from "@/api/tools";
-import { between, t, took } from "@/lang";
+import { between, sentences, t, took } from "@/lang";
 import { useGo } from "@/shell/address";
 import { useKeys } from "@/shell/keys";
 import { useCommand, useWorkflows } from "@/shell/session";
-import { Button, Card, Confirm, complain, Dialog, Json, Menu, rulesIn, say, writeClipboard } from "@/ui";
+import { Button, Card, Confirm, complain, Dialog, Json, Menu, messageOf, rulesIn, say, writeClipboard } from "@/ui";
 import Result from "@/ui/result";
 import { listQuery, readFilters } from "../calls/filters";
 import { newFor, stateOf } from "../workflows/around";
@@ -154,11 +154,8 @@ export function CopyAs({ call }: { call: Details }) {
 	);
 }
 
-/** RunAgain calls the tool once more. It asks first, unless the tool only reads. */
-export function RunAgain({ call }: { call: Details }) {
-	const [asking, ask] = useState(false);
-	const [busy, setBusy] = useState(false);
-	const [result, setResult] = useState<S["CallResult"]>();
+/** useAgain is the tool of a call, and why the call cannot be run again if it cannot. */
+function useAgain(call: Details) {
 	const name = useFullName(call);
 	const tool = query.useQuery(
 		"get",
@@ -166,17 +163,40 @@ export function RunAgain({ call }: { call: Details }) {
 		{ params: { path: { name: name ?? "" } } },
 		{ enabled: call.method === "tools/call" && !!call.server && !!name, retry: false },
 	);
-	const hints = hintsOf(tool.data);
-	const why =
-		call.method !== "tools/call" || !call.server
-			? t("Only calls of tools that are there can be run again.")
-			: argumentsOf(call) === undefined
-				? t("The arguments are not kept whole, so this call cannot be run again.")
-				: rulesIn(JSON.stringify(argumentsOf(call))).length > 0
-					? t("This view masks secrets in the arguments, so the call cannot be run again from here.")
+	const isGone = tool.error instanceof Failure && tool.error.status === 404;
+	const why = !call.server
+		? t("Only calls of tools that are there can be run again.")
+		: argumentsOf(call) === undefined
+			? t("The arguments are not kept whole, so this call cannot be run again.")
+			: rulesIn(JSON.stringify(argumentsOf(call))).length > 0
+				? t("This view masks secrets in the arguments, so the call cannot be run again from here.")
+				: isGone
+					? t("The tool is not there any more.")
 					: tool.error
-						? t("The tool is not there any more.")
+						? messageOf(tool.error)
 						: undefined;
+	return { name, tool: tool.data, why };
+}
+
+const whyNoReplay = ({ replayable }: Details): string | undefined =>
+	replayable
+		? undefined
+		: t("It did not reach a server, or what was sent and answered is not kept whole, so it cannot be replayed.");
+
+/** WhyNot says why a call cannot be run again, or replayed. */
+export function WhyNot({ call }: { call: Details }) {
+	const { why } = useAgain(call);
+	const text = sentences(call.method === "tools/call" && why, whyNoReplay(call));
+	return text ? <p className="mt-1 mb-4 text-faint text-sm">{text}</p> : null;
+}
+
+/** RunAgain calls the tool once more. It asks first, unless the tool only reads. */
+export function RunAgain({ call }: { call: Details }) {
+	const [asking, ask] = useState(false);
+	const [busy, setBusy] = useState(false);
+	const [result, setResult] = useState<S["CallResult"]>();
+	const { name, tool, why } = useAgain(call);
+	const hints = hintsOf(tool);
 	const run = async () => {
 		ask(false);
 		setBusy(true);
@@ -195,7 +215,7 @@ export function RunAgain({ call }: { call: Details }) {
 		<>
 			<Button
 				busy={busy}
-				disabled={why !== undefined || !tool.data}
+				disabled={why !== undefined || !tool}
 				title={why}
 				onClick={() => (hints.readOnly ? void run() : ask(true))}
 			>
@@ -228,7 +248,10 @@ export function RunAgain({ call }: { call: Details }) {
 				>
 					<Card className="overflow-hidden">
 						<Notice tone="warn">
-							{t("This is the answer as the client gets it. Secrets in it are not masked here.")}
+							{sentences(
+								t("This is the answer as the client gets it. Secrets in it are not masked here."),
+								rulesIn(JSON.stringify(result.result)).length > 0 && t("Yellow marks are what a workflow took out."),
+							)}
 							{result.call && (
 								<>
 									{between()}
@@ -261,9 +284,7 @@ export function Replay({ call }: { call: Details }) {
 	/** isFor tells whether a workflow is for calls of the tool, if that is still there. */
 	const isFor = (workflow: S["Workflow"]) => found.data?.workflows.some(({ id }) => id === workflow.id) ?? true;
 	const inOrder = [...fitting.filter(isFor), ...fitting.filter((workflow) => !isFor(workflow))];
-	const why = call.replayable
-		? undefined
-		: t("It did not reach a server, or what was sent and answered is not kept whole, so it cannot be replayed.");
+	const why = whyNoReplay(call);
 	const { id, server, ownName, method } = call;
 	const create = () =>
 		go(

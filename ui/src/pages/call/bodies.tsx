@@ -117,12 +117,6 @@ function Masks({ call, text, request }: { call: Details; text: string; request?:
 						}
 						values={{ rules: names(inRecord) }}
 					/>
-					{request && call.method === "tools/call" && (
-						<>
-							{between()}
-							{t("So the call cannot be run again from here.")}
-						</>
-					)}
 				</Notice>
 			)}
 			{by.length > 0 && (

@@ -126,7 +126,9 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 									{between()}
 									{wouldHave(trace)}
 									{between()}
-									<span className="text-muted">{t("The workflow is in shadow mode: it only watches.")}</span>
+									<span className="text-muted">
+										{t("The workflow was in shadow mode at this call: it only watched.")}
+									</span>
 								</p>
 							)}
 							<ol>

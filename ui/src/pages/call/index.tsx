@@ -15,7 +15,7 @@ import { Find, Sought } from "@/ui/find";
 import { Approval } from "../calls/approvals";
 import { CancelCall } from "../calls/cancel";
 import { clientName, Outcome, outcomeTone, outcomeWord, Progress, Ticking, toolName } from "../calls/words";
-import { CopyAs, Failures, Replay, RunAgain } from "./actions";
+import { CopyAs, Failures, Replay, RunAgain, WhyNot } from "./actions";
 import { Bodies, Body } from "./bodies";
 import { Changes, changesOf, wouldHave } from "./changes";
 import { ranAs } from "./names";
@@ -125,12 +125,13 @@ function Shown({ call, crumb, back }: { call: Details; crumb: { title: string; h
 				<>
 					<Failures call={call} back={back} />
 					<CopyAs call={call} />
-					<RunAgain call={call} />
+					{call.method === "tools/call" && <RunAgain call={call} />}
 					<Replay call={call} />
 				</>
 			}
 		>
 			<Sentence call={call} />
+			<WhyNot call={call} />
 			<WhyFailed call={call} />
 			<Waterfall call={call} />
 			<Children call={call} back={back} />
@@ -252,7 +253,7 @@ function Sentence({ call }: { call: Details }) {
 				?.filter((trace) => trace.mode === "shadow" && (trace.changed || ["denied", "failed"].includes(trace.outcome)))
 				.map((trace) => (
 					<p key={`${trace.workflow} ${trace.startedAt}`} className="mt-1 text-muted">
-						{t("The workflow “{name}” is in shadow mode.", { name: ranAs(trace) })}
+						{t("The workflow “{name}” was in shadow mode at this call.", { name: ranAs(trace) })}
 						{between()}
 						{wouldHave(trace)}
 					</p>

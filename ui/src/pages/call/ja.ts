@@ -18,7 +18,8 @@ export default {
 	"It would have changed the answer.": "実際に動いていれば、応答を変更していました。",
 	"It would have let the call through as it was.": "実際に動いていても、呼び出しをそのまま通していました。",
 	"Nothing was changed.": "何も変更していません。",
-	"The workflow is in shadow mode: it only watches.": "ワークフローはシャドーで、記録だけを行います。",
+	"The workflow was in shadow mode at this call: it only watched.":
+		"この呼び出しのとき、ワークフローはシャドーで、記録だけを行いました。",
 	"would have denied": "拒否していたところ",
 	"not carried out": "適用していません",
 	"beside the call": "呼び出しと並行",
@@ -44,7 +45,8 @@ export default {
 		"{client} が {time} に {tool} を呼び出し、ワークフロー「{workflow}」が拒否しました。所要時間：{took}（{parts}）。",
 	"{client} called {tool} at {time}. It was canceled after {took} ({parts}).":
 		"{client} が {time} に {tool} を呼び出し、キャンセルされました。所要時間：{took}（{parts}）。",
-	"The workflow “{name}” is in shadow mode.": "ワークフロー「{name}」はシャドーで動いています。",
+	"The workflow “{name}” was in shadow mode at this call.":
+		"この呼び出しのとき、ワークフロー「{name}」はシャドーでした。",
 	"{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}.":
 		"{client} が {time} に {tool} を呼び出し、失敗しました（{outcome}）。所要時間：{took}（{parts}）。",
 	"{client} called {tool} at {time}. The call has not ended yet; this page shows it when it has.":
@@ -99,6 +101,7 @@ export default {
 	"To Settings, History": "「記録」の設定を開く",
 	"What was sent and received is not kept, so this says only which parts a node changed.":
 		"送受信した内容を保存していないため、ノードが変更した箇所だけを表示しています。",
+	"Yellow marks are what a workflow took out.": "黄色の箇所は、ワークフローが伏せた値です。",
 	"This is the answer as the client gets it. Secrets in it are not masked here.":
 		"クライアントが受け取る応答をそのまま表示しています。シークレットは伏せていません。",
 	"Show the call in the record": "この呼び出しの記録を表示",
@@ -119,5 +122,4 @@ export default {
 	skipped: "スキップ",
 	"Changed by {names}. The client did not get what the server answered.":
 		"{names} が変更しました。サーバーの元の応答はクライアントに渡っていません。",
-	"So the call cannot be run again from here.": "そのため、ここからは再実行できません。",
 } as Record<string, string>;

@@ -120,9 +120,9 @@ export function columnsOf(
 									value={call.server}
 									shown={call.server}
 									toggle={toggle}
-									className="shrink-[9999] text-muted"
+									className="shrink-[9999] text-muted max-md:hidden"
 								/>
-								<span className="mx-1 text-faint">/</span>
+								<span className="mx-1 text-faint max-md:hidden">/</span>
 							</>
 						)}
 						{/* It is what people click to see the call, so it does not filter. */}
@@ -161,6 +161,7 @@ export function columnsOf(
 					<div style={{ paddingLeft: depth * 16 }}>
 						{name}
 						<div className="line tabular text-muted text-xs md:hidden">
+							{call.server && `${call.server} · `}
 							{call.outcome ? brief(call.startedAt) : waiting.has(call.id) ? t("waits for approval") : t("now")}
 							{depth === 0 && ` · ${clientName(call)}`}
 						</div>
@@ -190,7 +191,9 @@ export function columnsOf(
 						{!call.outcome && <Progress id={call.id} className="mr-2" />}
 						{call.outcome && call.arguments === undefined && ["off", "local"].includes(call.bodies ?? "") ? (
 							<span className="text-faint" title={t("Settings, History, says whose calls are kept whole.")}>
-								{t("not kept")}
+								{call.bodies === "local"
+									? t("not kept: this client has a token")
+									: t("not kept: switched off in Settings, History")}
 							</span>
 						) : (
 							<code className="text-muted text-xs" title={call.arguments}>

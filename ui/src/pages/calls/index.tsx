@@ -2,7 +2,7 @@ import { ArrowUp, ChevronDown, CircleCheck, Clock, Download, Gauge, Plug, Server
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api, query, type S } from "@/api/client";
 import { useConnected } from "@/api/events";
-import { number, stamp, t, tn, took, whole } from "@/lang";
+import { number, sentences, stamp, t, tn, took, whole } from "@/lang";
 import { useGo } from "@/shell/address";
 import { useSearchText } from "@/shell/search";
 import { useSession } from "@/shell/session";
@@ -10,7 +10,6 @@ import {
 	Button,
 	Chip,
 	complain,
-	cx,
 	Dot,
 	Empty,
 	LinkButton,
@@ -143,7 +142,15 @@ export default function Calls() {
 						toggle={toggle}
 						open={open}
 						setOpen={setOpen}
-						empty={<Nothing on={feed.history?.on !== false} none={none} until={feed.searchedUntil} set={set} />}
+						empty={
+							<Nothing
+								on={feed.history?.on !== false}
+								none={none}
+								until={feed.searchedUntil}
+								text={filters.text}
+								set={set}
+							/>
+						}
 					/>
 				</div>
 			) : (
@@ -178,7 +185,19 @@ const nothing: Filters = {
 	text: "",
 };
 
-function Nothing({ on, none, until, set }: { on: boolean; none: boolean; until?: string; set: Set_ }) {
+function Nothing({
+	on,
+	none,
+	until,
+	text,
+	set,
+}: {
+	on: boolean;
+	none: boolean;
+	until?: string;
+	text: string;
+	set: Set_;
+}) {
 	const { admin } = useSession();
 	if (!on)
 		return (
@@ -206,9 +225,12 @@ function Nothing({ on, none, until, set }: { on: boolean; none: boolean; until?:
 			title={t("No call is like that.")}
 			actions={<Button onClick={() => set(nothing)}>{t("Show all calls")}</Button>}
 		>
-			{until
-				? t("Searched back to {time}. The search goes on.", { time: whole(until) })
-				: t("New calls that match appear here by themselves.")}
+			{sentences(
+				until
+					? t("Searched back to {time}. The search goes on.", { time: whole(until) })
+					: t("New calls that match appear here by themselves."),
+				text && t("Secrets are masked in the history, so they are not found by their text."),
+			)}
 		</Empty>
 	);
 }
@@ -382,9 +404,9 @@ function Filter({ field, value, toggle }: { field: Field; value: string; toggle:
 		<Chip tone="accent" className="max-w-64">
 			<button
 				type="button"
-				title={out ? t("Show only these") : t("Leave these out")}
+				title={out ? t("Left out. A click shows only these.") : t("Shown alone. A click leaves these out.")}
 				onClick={() => toggle(field, bare, !out)}
-				className={cx("line", out && "line-through")}
+				className="line"
 			>
 				{name}
 			</button>

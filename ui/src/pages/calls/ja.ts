@@ -31,6 +31,8 @@ export default {
 	"No call is like that.": "条件に合う呼び出しはありません。",
 	"Show all calls": "すべての呼び出しを表示",
 	"Searched back to {time}. The search goes on.": "{time} の分まで検索しました。検索を続けています。",
+	"Secrets are masked in the history, so they are not found by their text.":
+		"シークレットは記録の中で伏せてあるため、その文字列では見つかりません。",
 	"New calls that match appear here by themselves.": "条件に合う呼び出しがあると、自動で表示されます。",
 	"Since {time}": "{time} 以降",
 	"Until {time}": "{time} まで",
@@ -43,8 +45,8 @@ export default {
 	"slower than": "所要時間",
 	"Any duration": "指定なし",
 	not: "除外",
-	"Show only these": "これだけを表示",
-	"Leave these out": "これを除外",
+	"Left out. A click shows only these.": "除外しています。クリックすると、これだけを表示します。",
+	"Shown alone. A click leaves these out.": "これだけを表示しています。クリックすると、これを除外します。",
 	"Remove the filter {name}": "条件「{name}」を外す",
 	"Text in arguments, answers and errors": "引数・応答・エラーを検索",
 	"{n} new": "新着 {n} 件",
@@ -103,8 +105,8 @@ export default {
 	"Connect {name}": "{name} をつなぐ",
 	"Other clients": "ほかのクライアント",
 	"How to connect": "つなぎ方",
-	"Each is one changed file. Every tool keeps its name.":
-		"変更するファイルは、クライアントごとに 1 つだけです。ツールの名前は変わりません。",
+	"Each is one changed file. Every tool keeps its name; one more, read_result, reads large answers in parts.":
+		"変更するファイルは、クライアントごとに 1 つだけです。ツールの名前は変わりません。大きな応答を分けて読むツール read_result が 1 つ加わります。",
 	"No client that Genkan knows has a file on this machine. Any client can use the address of Genkan.":
 		"このマシンには、Genkan が対応するクライアントの設定ファイルがありません。どのクライアントからも、Genkan の URL に接続できます。",
 	"Restart {name} to see the change.": "{name} を再起動すると反映されます。",
@@ -171,6 +173,8 @@ export default {
 	"The call is canceled. If it had reached its server, the server was told to stop; what it had done by then stays done.":
 		"呼び出しをキャンセルしました。サーバーに送信済みの場合は中止を伝えましたが、それまでに実行された内容は元に戻りません。",
 	"error in Genkan": "Genkan のエラー",
+	"not kept: this client has a token": "記録なし（トークンを使うクライアントのため）",
+	"not kept: switched off in Settings, History": "記録なし（「設定」の「記録」でオフ）",
 	"Settings, History, says whose calls are kept whole.": "どの呼び出しの内容を残すかは、「設定」の「記録」で決めます。",
 	"Test calls and `genkan call` are your own calls. They are listed, but not waited for.":
 		"「テスト呼び出しを送る」と `genkan call` は、あなた自身の呼び出しとして一覧に表示されます。この手順は、クライアントから呼び出しがあると完了します。",

@@ -19,6 +19,7 @@ import {
 	say,
 } from "@/ui";
 import { about, undo, unreadable } from "../clients/change";
+import { Lines } from "../clients/lines";
 import { moves } from "../servers/state";
 import type { Call } from "./rows";
 import { ownServers } from "./words";
@@ -323,7 +324,7 @@ function Connect({ called, connected: any }: { called: boolean; connected: boole
 			}
 		>
 			{here.length > 0
-				? t("Each is one changed file. Every tool keeps its name.")
+				? t("Each is one changed file. Every tool keeps its name; one more, read_result, reads large answers in parts.")
 				: connections.data &&
 					t("No client that Genkan knows has a file on this machine. Any client can use the address of Genkan.")}
 		</Step>
@@ -455,17 +456,9 @@ function Change({ change }: { change: S["ConnectResult"] }) {
 					{file.problem && <Problem className="mt-2" error={file.problem.error} />}
 					{file.state === "unchanged" && <p className="text-muted">{t("Nothing changes.")}</p>}
 					{file.diff && (
-						<pre className="mt-1 whitespace-pre-wrap wrap-anywhere rounded-md border border-line py-2 text-xs">
-							{file.diff.map((line, at) => (
-								<div
-									// biome-ignore lint/suspicious/noArrayIndexKey: lines may be equal, and do not move
-									key={at}
-									className={cx("px-3", line[0] === "-" && "bg-bad-soft", line[0] === "+" && "bg-ok-soft")}
-								>
-									{line}
-								</div>
-							))}
-						</pre>
+						<div className="mt-1 rounded-md border border-line">
+							<Lines diff={file.diff} />
+						</div>
 					)}
 					{file.notImported && file.notImported.length > 0 && (
 						<p className="mt-1 text-muted">

@@ -5,6 +5,7 @@ import { query, refresh, type S } from "@/api/client";
 import { list, quoted, t, tn } from "@/lang";
 import { Button, Cap, Card, Dialog, LinkButton, Loaded, Picked, Problem, say } from "@/ui";
 import { about } from "./change";
+import { Lines } from "./lines";
 
 /** Connect shows what connecting a client would change, and does it. */
 export function Connect({
@@ -75,7 +76,7 @@ export function Connect({
 										"An agent reaches only the servers that its client has an entry for. These are added; everything else in the file stays, and the file from before is kept.",
 									)
 								: t(
-										"These entries would lead to Genkan. Every tool keeps its name; everything else in the file stays, and the file from before is kept.",
+										"These entries would lead to Genkan. Every tool keeps its name; one more, read_result, reads large answers in parts. Everything else in the file stays, and the file from before is kept.",
 									)}
 						</p>
 						{lacking && lacking.length > 1 && (
@@ -104,17 +105,9 @@ export function Connect({
 								<Cap>
 									<code className="break-all">{file.path}</code>
 								</Cap>
-								<div className="flex flex-col gap-2 px-4 py-3 font-mono text-[12.5px]">
-									{file.entries?.map((entry) => (
-										<div key={entry.name}>
-											<div className="text-muted">{entry.name}</div>
-											{entry.was && <del className="block break-all bg-bad-soft no-underline">- {entry.was}</del>}
-											<ins className="block break-all bg-ok-soft no-underline">+ {entry.to}</ins>
-										</div>
-									))}
-								</div>
+								{file.diff && <Lines diff={file.diff} />}
 								{file.notImported && file.notImported.length > 0 && (
-									<p className="px-4 pb-3 text-muted">
+									<p className="px-4 py-3 text-muted">
 										{t("Stay as they are, because Genkan does not have them: {names}", {
 											names: list(file.notImported),
 										})}{" "}

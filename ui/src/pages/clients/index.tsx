@@ -1,10 +1,10 @@
-import { KeyRound, Plug, Undo2 } from "lucide-react";
+import { KeyRound, Plug, Undo2, Unplug } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { often, query, root, type S } from "@/api/client";
 import { ago, between, list, number, quoted, sentences, t, tn, whole } from "@/lang";
 import { useSession } from "@/shell/session";
-import { Button, Card, Chip, Command, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet } from "@/ui";
+import { Button, Card, Chip, Command, Confirm, CopyButton, complain, Dot, Empty, Loaded, Page, Snippet } from "@/ui";
 import { shellLine } from "@/ui/shell";
 import { undo, unreadable } from "./change";
 import { AddServers, Connect } from "./connect";
@@ -57,12 +57,7 @@ function Connections() {
 	const works = (name: string) =>
 		servers.data?.servers.some((one) => one.name === name && one.state !== "disabled") ?? true;
 	const [asked, ask] = useState<S["ClientConnection"]>();
-	const [undoing, setUndoing] = useState<string>();
-	const takeBack = async (client: S["ClientConnection"]) => {
-		setUndoing(client.name);
-		await undo(client).catch(complain);
-		setUndoing(undefined);
-	};
+	const [leaving, leave] = useState<S["ClientConnection"]>();
 	return (
 		<section aria-labelledby="here">
 			<h2 id="here" className="mb-2 text-base">
@@ -95,7 +90,7 @@ function Connections() {
 							<Card className="overflow-hidden">
 								{here.map((one) => {
 									const entries = one.files.reduce((sum, file) => sum + file.servers, 0);
-									const through = one.files.reduce((sum, file) => sum + file.connected, 0);
+									const through = throughOf(one);
 									const problem = one.files.find((file) => file.problem);
 									const lost = [...new Set(one.files.flatMap((file) => file.names))].filter((name) => !works(name));
 									const tone = through === 0 ? "idle" : lost.length > 0 ? "warn" : "ok";
@@ -132,7 +127,7 @@ function Connections() {
 																names: list(lost.map(quoted)),
 															}),
 															changed
-																? t("Undo the connection, or delete these entries from the file.")
+																? t("Disconnect it, or delete these entries from the file.")
 																: t("Add the server, or delete these entries from the file."),
 														)}
 													</div>
@@ -143,9 +138,9 @@ function Connections() {
 											</div>
 											{!problem && <AddServers client={one} />}
 											{changed && (
-												<Button busy={undoing === one.name} onClick={() => void takeBack(one)}>
-													<Undo2 />
-													{t("Undo")}
+												<Button onClick={() => leave(one)}>
+													{through > 0 ? <Unplug /> : <Undo2 />}
+													{through > 0 ? t("Disconnect") : t("Put the file back")}
 												</Button>
 											)}
 											{entries === 0 && !problem && <Entry client={one} command={data.command} />}
@@ -164,7 +159,48 @@ function Connections() {
 				}}
 			</Loaded>
 			{asked && <Connect client={asked} onClose={() => ask(undefined)} />}
+			{leaving && <Disconnect client={leaving} onClose={() => leave(undefined)} />}
 		</section>
+	);
+}
+
+/** throughOf is how many entries of a client lead to Genkan. */
+const throughOf = ({ files }: S["ClientConnection"]): number => files.reduce((sum, file) => sum + file.connected, 0);
+
+/** Disconnect puts the files of a client back, and says first what goes. */
+function Disconnect({ client, onClose }: { client: S["ClientConnection"]; onClose: () => void }) {
+	const [busy, setBusy] = useState(false);
+	const through = throughOf(client);
+	const start = async () => {
+		setBusy(true);
+		await undo(client).then(onClose, complain);
+		setBusy(false);
+	};
+	return (
+		<Confirm
+			title={
+				through > 0
+					? t("Disconnect {title}?", { title: client.title })
+					: t("Put the file of {title} back?", { title: client.title })
+			}
+			action={through > 0 ? t("Disconnect") : t("Put the file back")}
+			danger
+			busy={busy}
+			onClose={onClose}
+			onConfirm={() => void start()}
+		>
+			<p>{t("Its file gets back what it had before Genkan. What else was changed there since then stays.")}</p>
+			{through > 0 && (
+				<p className="mt-2">
+					{sentences(
+						tn(through, "{n} entry leads to Genkan now.", "{n} entries lead to Genkan now."),
+						t(
+							"The servers that the file had before are called without Genkan and its workflows, and those that came with Genkan are no longer reached.",
+						),
+					)}
+				</p>
+			)}
+		</Confirm>
 	);
 }
 

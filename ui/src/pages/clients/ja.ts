@@ -20,8 +20,17 @@ export default {
 	", {n} through Genkan": "（うち {n} 個が Genkan 経由）",
 	"Its entries for {names} do not work: such a server is not configured, or is off.":
 		"設定のエントリ {names} は使えません。指しているサーバーが登録されていないか、オフです。",
-	"Undo the connection, or delete these entries from the file.":
-		"「元に戻す」で接続前の状態に戻すか、そのエントリをファイルから削除してください。",
+	"Disconnect it, or delete these entries from the file.":
+		"「接続を解除」で接続前の状態に戻すか、そのエントリをファイルから削除してください。",
+	Disconnect: "接続を解除",
+	"Put the file back": "ファイルを元に戻す",
+	"Disconnect {title}?": "{title} の接続を解除しますか？",
+	"Put the file of {title} back?": "{title} のファイルを元に戻しますか？",
+	"Its file gets back what it had before Genkan. What else was changed there since then stays.":
+		"ファイルの設定が、Genkan につなぐ前の内容に戻ります。そのあとでファイルに加えられたほかの変更は残ります。",
+	"{n} entries lead to Genkan now.": "現在、{n} 個のエントリが Genkan 経由です。",
+	"The servers that the file had before are called without Genkan and its workflows, and those that came with Genkan are no longer reached.":
+		"以前からファイルにあったサーバーは、Genkan とワークフローを通さずに呼び出されるようになります。Genkan で追加されたサーバーは使えなくなります。",
 	"Add the server, or delete these entries from the file.":
 		"サーバーを追加するか、そのエントリをファイルから削除してください。",
 	"Lower case letters, digits, . _ and -, at most 64 characters, a letter or digit first.":
@@ -30,8 +39,8 @@ export default {
 	"{title} is connected. Restart it, so that it reads its file again.":
 		"{title} をつなぎました。{title} を再起動すると反映されます。",
 	"Connect {title}": "{title} をつなぐ",
-	"These entries would lead to Genkan. Every tool keeps its name; everything else in the file stays, and the file from before is kept.":
-		"次の設定のエントリが Genkan 経由になります。ツールの名前は変わりません。ファイルのほかの部分は変更せず、変更前のファイルも保管します。",
+	"These entries would lead to Genkan. Every tool keeps its name; one more, read_result, reads large answers in parts. Everything else in the file stays, and the file from before is kept.":
+		"次の設定のエントリが Genkan 経由になります。ツールの名前は変わりません。大きな応答を分けて読むツール read_result が 1 つ加わります。ファイルのほかの部分は変更せず、変更前のファイルも保管します。",
 	"Nothing would change: import its servers first.": "変更するものがありません。先にサーバーを取り込んでください。",
 	"Stay as they are, because Genkan does not have them: {names}": "Genkan にないため、変更しないサーバー：{names}",
 	"Access tokens": "アクセストークン",

@@ -200,7 +200,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 			queries.setQueryData(["get", "/v1/items/{ref}", { params: { path: { ref } } }], stored);
 			saved(id, latest.now, stored.updated_at);
 			again();
-			say(item ? t("Saved.") : t("{ref} is made.", { ref }));
+			say(item ? t("Saved.") : t("“{title}” is made.", { title: stored.title }));
 			// When the draft is gone. Back leads to where the item was begun, and not to an empty form.
 			if (!item && location.pathname === from) setTimeout(() => go(hrefOf(ref), { replace: true }));
 		};
@@ -241,7 +241,7 @@ export function Edit({ id, item }: { id: string; item?: S["Item"] }) {
 					label={t("Type")}
 					needed={!now.type.trim() || "filled"}
 					error={wrong.type}
-					hint={t("Any word: notes, decisions, issues. The ID begins with it, such as {id}.", {
+					hint={t("Any text, such as notes, decisions or issues. The ID begins with it, such as {id}.", {
 						id: `${now.type.trim() || "notes"}-12`,
 					})}
 				>

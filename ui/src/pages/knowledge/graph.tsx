@@ -14,11 +14,11 @@ import {
 import { ExternalLink, Maximize, Plus, X } from "lucide-react";
 import { createContext, use, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "wouter";
-import { query, type S } from "@/api/client";
+import { queries, query, type S } from "@/api/client";
 import { currentLang, t, tn } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { useAddress } from "@/shell/address";
-import { Button, cx, Loading, Problem, Rich } from "@/ui";
+import { Button, cx, Loading, Problem, Rich, say } from "@/ui";
 import { most, around as relatedTo } from "./around";
 import { hrefOf, refOf } from "./drafts";
 import { edgeKey, joined, type Place, placed, size } from "./layout";
@@ -169,6 +169,13 @@ export default function Graph({ center }: { center: string }) {
 					return old;
 				},
 				{ replace: true },
+			);
+			void queries.fetchQuery(relatedTo(ref)).then(
+				({ center_item, related_items }) => {
+					if (related_items.every(({ item }) => drawing.items.has(refOf(item))))
+						say(t("Nothing else is around “{title}”.", { title: center_item.title }));
+				},
+				() => {}, // the page says it
 			);
 		},
 	};

@@ -3,7 +3,7 @@ import { Ban, BookOpen, Plus, SearchX } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { api, query, type S } from "@/api/client";
-import { ago, t, tn, whole } from "@/lang";
+import { ago, list, t, tn, whole } from "@/lang";
 import { statusWord } from "@/lang/terms";
 import { useAddress, usePart } from "@/shell/address";
 import { useHasKnowledge } from "@/shell/nav";
@@ -399,9 +399,11 @@ const wide = (searching: boolean): Column<Row>[] => [
 		width: "176px",
 		wide: true,
 		cell: (row) => (
-			<span className="flex gap-1">
+			<span className="flex gap-1" title={list(row.tags)}>
 				{row.tags.slice(0, 3).map((tag) => (
-					<Chip key={tag}>{tag}</Chip>
+					<Chip key={tag} className="min-w-0 shrink!">
+						<span className="line">{tag}</span>
+					</Chip>
 				))}
 			</span>
 		),

@@ -15,6 +15,7 @@ import {
 	LinkButton,
 	Loading,
 	Menu,
+	messageOf,
 	Problem,
 	say,
 	Tabs,
@@ -55,7 +56,7 @@ export function Item({ reference, back }: { reference: string; back: string }) {
 				title={t("There is no item {ref}", { ref: reference })}
 				actions={<LinkButton href={back}>{t("All items")}</LinkButton>}
 			>
-				{item.error instanceof Failure && item.error.message}
+				{item.error instanceof Failure && messageOf(item.error)}
 			</Empty>
 		);
 	if (item.error && !item.data) return <Problem className="m-4" error={item.error} retry={() => void item.refetch()} />;
@@ -110,7 +111,7 @@ function Shown({
 					/>
 				</div>
 				<div className="mt-2 flex flex-wrap items-center gap-1.5">
-					<span className="inline-flex items-center font-mono text-[12.5px] text-muted">
+					<span className="inline-flex max-w-full items-center break-all font-mono text-[12.5px] text-muted">
 						{ref}
 						<CopyButton text={ref} />
 					</span>
@@ -123,8 +124,15 @@ function Shown({
 							: priorityOf(item.priority)}
 					</Chip>
 					{item.tags.map((tag) => (
-						<Link key={tag} href={`/knowledge?tag=${encodeURIComponent(tag)}`} title={t("All with this tag")}>
-							<Chip className="hover:text-text">#{tag}</Chip>
+						<Link
+							key={tag}
+							href={`/knowledge?tag=${encodeURIComponent(tag)}`}
+							title={t("All with this tag")}
+							className="max-w-full"
+						>
+							<Chip className="hover:text-text">
+								<span className="line">#{tag}</span>
+							</Chip>
 						</Link>
 					))}
 					<span className="ml-auto text-faint text-xs" title={whole(item.updated_at)}>

@@ -61,10 +61,11 @@ export default {
 		"編集中に、ほかの画面またはエージェントがこの内容を変更しました。保存すると、次の欄に書かれた変更は、ここの内容に置き換わります：",
 	"Take this": "こちらを使う",
 	"Saved.": "保存しました。",
-	"{ref} is made.": "{ref} を作成しました。",
+	"Nothing else is around “{title}”.": "「{title}」に関連する項目は、ほかにありません。",
+	"“{title}” is made.": "「{title}」を作成しました。",
 	"Edit {ref}": "{ref} を編集",
-	"Any word: notes, decisions, issues. The ID begins with it, such as {id}.":
-		"notes（メモ）、decisions（決定）、issues（課題）など、自由に決められます。項目の ID は {id} のようになります。",
+	"Any text, such as notes, decisions or issues. The ID begins with it, such as {id}.":
+		"「メモ」「決定」「notes」など、どんな文字でも使えます。項目の ID は {id} のようになります。",
 	"Not saved yet: this was changed elsewhere just now. Save again to go on.":
 		"まだ保存していません。直前に別の場所で変更されました。続けるには、もう一度保存してください。",
 	Content: "本文",

@@ -9,7 +9,7 @@ export default {
 	"Used by": "使用しているワークフロー",
 	"no workflow": "なし",
 	Script: "スクリプト",
-	"Line {line}, column {column}: {why}": "{line} 行 {column} 列：{why}",
+	"Line {line}, column {column}: {why}": "{line} 行目の {column} 文字目：{why}",
 	"“{name}” is saved as v{version}.": "「{name}」を v{version} として保存しました。",
 	"Save or discard your changes first.": "先に変更を保存するか、元に戻してください。",
 	"v{n}, the newest": "v{n}（最新）",

@@ -9,6 +9,7 @@ import { AddServer } from "@/pages/servers/add";
 import { Findings } from "@/pages/servers/findings";
 import { moves, runs, stateOf } from "@/pages/servers/state";
 import { Tried, useTrial } from "@/pages/servers/try";
+import { ToolName } from "@/pages/tools/name";
 import { ToolSwitch, toolsOf } from "@/pages/tools/switch";
 import { useAddress, useChoice, usePart } from "@/shell/address";
 import { useSession } from "@/shell/session";
@@ -336,8 +337,8 @@ function WhatGoes({ server, clients }: { server: S["Server"]; clients: string[] 
 				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
 					{tn(
 						clients.length,
-						"{clients} has an entry for this server alone, which stops working. Delete the entry from the file, or undo the connection on the Clients page.",
-						"{clients} have an entry for this server alone, which stops working. Delete the entry from the files, or undo the connections on the Clients page.",
+						"{clients} has an entry for this server alone, which stops working. Delete the entry from the file, or disconnect the client on the Clients page.",
+						"{clients} have an entry for this server alone, which stops working. Delete the entry from the files, or disconnect the clients on the Clients page.",
 						{ clients: both(clients) },
 					)}
 				</p>
@@ -373,12 +374,18 @@ const toolColumns = (): Column<S["Tool"]>[] => [
 		width: "minmax(0,1fr)",
 		cell: (tool) => (
 			<div className={cx("leading-5", !tool.enabled && "opacity-60")}>
-				<div className="line font-medium">{tool.name}</div>
-				<div className="line text-muted">{seen(tool.description)}</div>
+				<ToolName tool={tool} />
+				<div className="line text-muted">
+					<span className="md:hidden" aria-hidden="true">
+						{tool.enabled ? t("On for clients") : t("Off for clients")}
+						{" · "}
+					</span>
+					{seen(tool.description)}
+				</div>
 			</div>
 		),
 	},
-	{ id: "switch", title: "", width: "auto", right: true, cell: (tool) => <ToolSwitch tool={tool} /> },
+	{ id: "switch", title: "", width: "auto", right: true, cell: (tool) => <ToolSwitch tool={tool} inList /> },
 ];
 
 /** useToolsOf are all tools of a server, those that are off, too. */

@@ -26,8 +26,8 @@ export default {
 	"It is taken out of {file}.": "{file} から取り除きます。",
 	"Its secrets stay in the vault.": "シークレットは保管庫に残ります。",
 	"It is no longer started.": "以後は起動しません。",
-	"{clients} have an entry for this server alone, which stops working. Delete the entry from the files, or undo the connections on the Clients page.":
-		"{clients} の設定に、このサーバーだけを指すエントリがあります。そのエントリは使えなくなります。エントリをファイルから削除するか、クライアントのページで接続を元に戻してください。",
+	"{clients} have an entry for this server alone, which stops working. Delete the entry from the files, or disconnect the clients on the Clients page.":
+		"{clients} の設定に、このサーバーだけを指すエントリがあります。そのエントリは使えなくなります。エントリをファイルから削除するか、クライアントのページで接続を解除してください。",
 	"The server is off.": "サーバーはオフです",
 	"It is not started, and clients have none of its tools.": "起動していないため、クライアントからツールを使えません。",
 	"{on} on, {off} off. Only those that are on are counted.":

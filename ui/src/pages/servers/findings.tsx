@@ -85,9 +85,14 @@ function inSettings(advice: string | undefined, place: string): string | undefin
 		: before + t("its settings") + after;
 }
 
-/** heading begins with a capital letter, unless it begins with a name. */
+/** heading begins with a capital letter, unless it begins with a name. What ends with a verb is a
+ * sentence. */
 const heading = (title: string): string =>
-	/^[a-z]+[ ,:]/.test(title) ? title[0]!.toUpperCase() + title.slice(1) : title;
+	/^[a-z]+[ ,:]/.test(title)
+		? title[0]!.toUpperCase() + title.slice(1)
+		: /(です|ます|した|せん|さい)$/.test(title)
+			? ended(title)
+			: title;
 
 /** pageTitle is what a link to a page says. */
 function pageTitle(path: string): string {

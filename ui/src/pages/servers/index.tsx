@@ -1,7 +1,7 @@
 import { Plus, RotateCw, Server as ServerIcon, Upload } from "lucide-react";
 import { useMemo, useState } from "react";
 import { query, type S } from "@/api/client";
-import { ago, list, number, t, tn, whole } from "@/lang";
+import { ago, ended, list, number, t, tn, whole } from "@/lang";
 import { useAddress } from "@/shell/address";
 import { useSession } from "@/shell/session";
 import { Button, type Column, Dot, Empty, List, Loaded, Page, SearchBox, Toggle } from "@/ui";
@@ -51,14 +51,15 @@ export default function Servers() {
 	const columns: Column<S["Server"]>[] = [
 		{
 			id: "state",
-			title: t("State"),
+			title: <span className="max-md:sr-only">{t("State")}</span>,
 			width: "148px",
+			narrow: "36px",
 			cell: (server) => {
 				const { tone, word } = stateOf(server);
 				return (
 					<span className="flex items-center gap-2">
 						<Dot tone={tone} />
-						{word}
+						<span className="max-md:sr-only">{word}</span>
 					</span>
 				);
 			},
@@ -67,7 +68,17 @@ export default function Servers() {
 			id: "name",
 			title: t("Name"),
 			width: "minmax(120px,220px)",
-			cell: (s) => <b className="font-medium">{s.name}</b>,
+			narrow: "minmax(0,1fr)",
+			cell: (s) => (
+				<>
+					<b className="line block font-medium" title={s.name}>
+						{s.name}
+					</b>
+					<span aria-hidden="true" className="line block text-muted text-xs md:hidden">
+						{stateOf(s).word}
+					</span>
+				</>
+			),
 		},
 		{
 			id: "about",
@@ -76,8 +87,8 @@ export default function Servers() {
 			wide: true,
 			cell: (s) =>
 				s.problem ? (
-					<span className={s.state === "starting" ? "text-muted" : "text-bad"} title={s.problem}>
-						{s.problem}
+					<span className={s.state === "starting" ? "text-muted" : "text-bad"} title={ended(s.problem)}>
+						{ended(s.problem)}
 					</span>
 				) : (
 					<span className="text-muted">{s.note ?? where(s)}</span>
@@ -163,6 +174,7 @@ export default function Servers() {
 								selected={selected}
 								onSelect={select}
 								href={(server) => `/servers/${encodeURIComponent(server.name)}`}
+								narrowRow={54}
 								height="calc(100dvh - 220px)"
 								empty={<p className="px-4 py-8 text-center text-muted">{t("No server matches.")}</p>}
 							/>
@@ -182,13 +194,13 @@ function upWord(servers: S["Server"][]): string {
 	const up = own.filter((server) => server.state === "ready").length;
 	const off = servers.filter((server) => server.state === "disabled").length;
 	const parts = servers.filter((server) => server.source === "built-in").map((server) => partName(server.name));
-	return list(
+	const said = list(
 		[
 			own.length > 0 && t("{up} of {n} up", { up: number(up), n: number(own.length) }),
 			off > 0 && t("{n} off", { n: number(off) }),
-			parts.length > 0 && t("and the built-in {names}", { names: list(parts) }),
 		].filter((one) => typeof one === "string"),
 	);
+	return parts.length > 0 ? t("{said}, and the built-in {names}", { said, names: list(parts) }) : said;
 }
 
 function where(server: S["Server"]): string {

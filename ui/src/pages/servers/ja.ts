@@ -10,7 +10,7 @@ export default {
 	Up: "稼働中",
 	"{up} of {n} up": "{n} 個中 {up} 個が稼働中",
 	"{n} off": "オフ {n} 個",
-	"and the built-in {names}": "組み込みの {names}",
+	"{said}, and the built-in {names}": "{said}（ほかに組み込みの {names}）",
 	Starting: "起動中",
 	"Not responding": "応答なし",
 	Off: "オフ",

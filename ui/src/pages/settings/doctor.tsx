@@ -12,7 +12,7 @@ export function Doctor() {
 	const doctor = query.useQuery("get", "/v1/doctor", undefined, { staleTime: 60_000 });
 	const command = useCommand();
 	const wrong = doctor.data?.findings.filter((f) => f.severity === "problem" || f.severity === "warning").length ?? 0;
-	const hints = doctor.data?.findings.filter((f) => f.severity === "note" && f.command).length ?? 0;
+	const notes = doctor.data?.findings.filter((f) => f.severity === "note").length ?? 0;
 	return (
 		<Section
 			title={t("Doctor")}
@@ -20,7 +20,7 @@ export function Doctor() {
 				doctor.data &&
 				sentences(
 					wrong === 0 ? t("Nothing is wrong.") : tn(wrong, "{n} thing needs attention.", "{n} things need attention."),
-					hints > 0 && tn(hints, "There is {n} suggestion.", "There are {n} suggestions."),
+					notes > 0 && tn(notes, "There is {n} note.", "There are {n} notes."),
 				)
 			}
 			actions={

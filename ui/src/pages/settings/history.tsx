@@ -20,7 +20,7 @@ export function History() {
 		<Section
 			title={t("The call history")}
 			about={t(
-				"It is kept in the data directory, for its owner alone. Requests and answers are kept encrypted and as they were, so that workflows can be tried on them; secrets are masked wherever they are shown. With replay: off under record in genkan.yaml, secrets are masked before they are kept.",
+				"It is kept in the data directory, for its owner alone. Requests and answers are kept encrypted and as they were, so that workflows can be tried on them; keys, tokens, passwords and other secrets are masked wherever they are shown, but not mail addresses or phone numbers. With replay: off under record in genkan.yaml, secrets are masked before they are kept.",
 			)}
 			actions={<LinkButton href="/calls">{t("To the calls")}</LinkButton>}
 		>

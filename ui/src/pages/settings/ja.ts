@@ -43,8 +43,8 @@ export default {
 	"kept for all clients": "すべてのクライアントの分を保存",
 	"not kept": "保存しない",
 	"The call history": "呼び出しの記録",
-	"It is kept in the data directory, for its owner alone. Requests and answers are kept encrypted and as they were, so that workflows can be tried on them; secrets are masked wherever they are shown. With replay: off under record in genkan.yaml, secrets are masked before they are kept.":
-		"データディレクトリに、所有者だけが読める形で保存します。リクエストと応答は、ワークフローを試すために、伏せずに暗号化して保存します。シークレットは、表示するときに必ず伏せます。genkan.yaml の record に replay: off と書くと、保存する前に伏せます。",
+	"It is kept in the data directory, for its owner alone. Requests and answers are kept encrypted and as they were, so that workflows can be tried on them; keys, tokens, passwords and other secrets are masked wherever they are shown, but not mail addresses or phone numbers. With replay: off under record in genkan.yaml, secrets are masked before they are kept.":
+		"データディレクトリに、所有者だけが読める形で保存します。リクエストと応答は、ワークフローを試すために、伏せずに暗号化して保存します。キー、トークン、パスワードなどのシークレットは、表示するときに必ず伏せます。メールアドレスや電話番号は伏せません。genkan.yaml の record に replay: off と書くと、シークレットを保存する前に伏せます。",
 	"the bodies of {n} calls": "呼び出し {n} 件の内容",
 	"Since {time}, not everything is kept: {problem}": "{time} 以降、一部を記録できていません：{problem}",
 	"are kept": "記録する",
@@ -107,8 +107,8 @@ export default {
 	everybody: "全員",
 	Forget: "削除",
 	"Forget what {client} has taught about {tool}": "{client} の {tool} に関する学習内容を削除",
-	"A search that is followed by a call of one of its hits teaches which tool was meant. Each client learns for itself. Searches are not kept as they were typed, only their words without endings: “creat” stands for create, creates and created.":
-		"検索の後に、見つかったツールが呼び出されると、探していたツールを学習します。学習はクライアントごとに行います。入力した文はそのまま保存せず、英単語は語尾を除き、日本語は 2 文字ずつに区切って保存します。「creat」は create、creates、created を表します。",
+	"A search that is followed by a call of one of its hits teaches which tool was meant. Each client learns for itself. Searches are not kept as they were typed, only their words without endings: “creat” stands for create, creates and created. With Japanese words, the English ones for them are kept, too.":
+		"検索の後に、見つかったツールが呼び出されると、探していたツールを学習します。学習はクライアントごとに行います。入力した文はそのまま保存せず、英単語は語尾を除き、日本語は 2 文字ずつに区切って保存します。「creat」は create、creates、created を表します。日本語の語には、対応する英語の語も一緒に保存します。",
 	"Forget all": "すべて削除",
 	"Searches do not learn: the configuration says learn: false. What was learned stays, unused.":
 		"設定が learn: false のため、学習は行いません。これまでの学習内容は残りますが、検索には使われません。",
@@ -187,7 +187,8 @@ export default {
 	"At most": "上限",
 	"no limit": "上限なし",
 	"requests in": "件／",
-	"0 is not possible. Leave it empty for no limit.": "0 は指定できません。上限なしにするには空欄にしてください。",
+	"Write a whole number, 1 or more, or leave it empty for no limit.":
+		"1 以上の整数を指定してください。上限なしにするには空欄にしてください。",
 	"such as 30s, 1m, 1h": "30s は 30 秒、1m は 1 分、1h は 1 時間",
-	"There are {n} suggestions.": "提案が {n} 件あります。",
+	"There are {n} notes.": "ほかに注意が {n} 件あります。",
 } as Record<string, string>;

@@ -81,7 +81,7 @@ export function Learned() {
 		<Section
 			title={t("Learned searches")}
 			about={t(
-				"A search that is followed by a call of one of its hits teaches which tool was meant. Each client learns for itself. Searches are not kept as they were typed, only their words without endings: “creat” stands for create, creates and created.",
+				"A search that is followed by a call of one of its hits teaches which tool was meant. Each client learns for itself. Searches are not kept as they were typed, only their words without endings: “creat” stands for create, creates and created. With Japanese words, the English ones for them are kept, too.",
 			)}
 			actions={
 				learned.data &&

@@ -156,7 +156,10 @@ function Rate() {
 			>
 				<Setting label={t("At most")}>
 					<Value
-						wrong={none ? t("0 is not possible. Leave it empty for no limit.") : settings.wrong["rateLimit.max"]}
+						wrong={
+							(none || settings.wrong["rateLimit.max"]) &&
+							t("Write a whole number, 1 or more, or leave it empty for no limit.")
+						}
 						aria-label={t("Requests")}
 						inputMode="numeric"
 						className="max-w-28"

@@ -245,7 +245,7 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 						</p>
 					)}
 				</div>
-				<div className="flex items-center gap-3 border-line border-t px-4 py-3">
+				<div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-t px-4 py-3">
 					<Button
 						look="primary"
 						busy={busy}
@@ -256,11 +256,11 @@ function Trial({ tool, sought }: { tool: S["Tool"]; sought: string }) {
 						{!busy && <Play />}
 						{t("Run")}
 					</Button>
-					<span className="text-faint text-xs">Ctrl Enter</span>
+					<span className="whitespace-nowrap text-faint text-xs max-sm:hidden">Ctrl Enter</span>
 					<span className="flex-1" />
 					<CopyButton
 						look="quiet"
-						label="genkan call"
+						label={t("Copy as genkan call")}
 						text={() => readable() && shellLine([...command, "call", tool.name, JSON.stringify(args)])}
 					/>
 				</div>

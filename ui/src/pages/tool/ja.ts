@@ -23,6 +23,7 @@ export default {
 	"Cancel the call": "呼び出しをキャンセル",
 	"{n} s": "{n} 秒",
 	"Nothing was called. Look at the marked fields.": "まだ呼び出していません。エラーのある欄を確認してください。",
+	"Copy as genkan call": "genkan call の形でコピー",
 	"Call it anyway": "このまま呼び出す",
 	"A workflow may fill in or change arguments before they are checked.":
 		"ワークフローが、引数を確認する前に補ったり変更したりすることがあります。",

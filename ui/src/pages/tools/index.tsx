@@ -3,7 +3,7 @@ import { Plug } from "lucide-react";
 import { useMemo, useState } from "react";
 import { api, query, type S } from "@/api/client";
 import { allTools } from "@/api/tools";
-import { list, number, t, tn } from "@/lang";
+import { list, number, t } from "@/lang";
 import { useAddress } from "@/shell/address";
 import { useLate } from "@/shell/search";
 import {
@@ -22,6 +22,7 @@ import {
 	seen,
 	Toggle,
 } from "@/ui";
+import { ToolName } from "./name";
 
 type Row = S["Tool"] & Partial<Pick<S["FoundTool"], "score" | "matched" | "deprecated">>;
 
@@ -141,11 +142,15 @@ export default function Tools() {
 		{
 			id: "name",
 			title: t("Tool"),
-			width: "minmax(0,320px)",
+			width: searching ? "minmax(0,288px)" : "minmax(0,320px)",
+			narrow: "minmax(0,1fr)",
 			cell: (tool) => (
 				<span className={cx("flex items-center gap-2", !tool.enabled && "opacity-60")}>
 					<Dot tone={tool.enabled ? "ok" : "idle"} title={tool.enabled ? t("On for clients") : t("Off for clients")} />
-					<span className="line font-medium">{tool.name}</span>
+					<span className="min-w-0">
+						<ToolName tool={tool} />
+						<span className="line block text-muted text-xs md:hidden">{tool.server}</span>
+					</span>
 				</span>
 			),
 		},
@@ -164,15 +169,19 @@ export default function Tools() {
 		{
 			id: "why",
 			title: t("Why"),
-			width: "220px",
+			width: "148px",
 			wide: true,
 			cell: (tool) => (
 				<span
 					className="flex items-center gap-2 text-muted text-xs"
-					title={tool.score === undefined ? undefined : `${t("Score")} ${tool.score.toFixed(2)}`}
+					title={
+						tool.score === undefined
+							? undefined
+							: [list(tool.matched ?? []), `${t("Score")} ${tool.score.toFixed(2)}`].filter(Boolean).join("\n")
+					}
 				>
 					{fits && tool.score !== undefined && (
-						<span aria-hidden className="h-1.5 w-12 shrink-0 overflow-hidden rounded-full bg-sunken">
+						<span aria-hidden className="h-1.5 w-8 shrink-0 overflow-hidden rounded-full bg-sunken">
 							<span
 								className="block h-full bg-accent"
 								style={{ width: `${Math.round((100 * (tool.score ?? 0)) / (best || 1))}%` }}
@@ -188,8 +197,9 @@ export default function Tools() {
 		{
 			id: "server",
 			title: t("Server"),
-			width: "minmax(112px,176px)",
+			width: searching ? "112px" : "minmax(112px,176px)",
 			right: true,
+			wide: true,
 			cell: (tool) => (
 				<button
 					type="button"
@@ -209,7 +219,7 @@ export default function Tools() {
 			beside={
 				total !== undefined && (
 					<span className="text-muted">
-						{searching ? tn(total, "{n} found", "{n} found") : tn(total, "{n} tool", "{n} tools")}
+						{t("{n}", { n: number(total) })}
 						{!searching &&
 							!filtered &&
 							off.data &&
@@ -268,6 +278,7 @@ export default function Tools() {
 						`/tools/${encodeURIComponent(tool.name)}${searching ? `?${new URLSearchParams({ q: wanted })}` : ""}`
 					}
 					onEnd={!searching && pages.hasNextPage && !pages.isFetching ? () => void pages.fetchNextPage() : undefined}
+					narrowRow={54}
 					height="calc(100dvh - 164px)"
 					empty={
 						<Empty

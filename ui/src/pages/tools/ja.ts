@@ -1,11 +1,10 @@
 export default {
 	"{n} of them off": "うち {n} 個はオフ",
 	"What it does": "できること",
-	On: "オン",
 	Why: "一致した語",
 	Score: "スコア",
 	"by meaning": "意味が近い",
-	"{n} found": "{n} 個",
+	"{n}": "{n} 個",
 	"What should the tool do?": "やりたいことで検索",
 	"All servers": "すべてのサーバー",
 	"An agent that searches is told that nothing fits.": "エージェントが同じ検索をすると、「該当なし」と伝えます。",

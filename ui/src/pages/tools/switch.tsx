@@ -1,13 +1,14 @@
 import { queries, query, refresh, type S } from "@/api/client";
 import { t } from "@/lang";
 import { useSession } from "@/shell/session";
-import { complain, Switch, say } from "@/ui";
+import { complain, cx, Switch, say } from "@/ui";
 
 /** toolsOf is the key of all tools of a server. */
 export const toolsOf = (server: string) => ["get", "/v1/tools", "all of", server];
 
-/** ToolSwitch switches a tool on and off for all clients. */
-export function ToolSwitch({ tool }: { tool: S["Tool"] }) {
+/** ToolSwitch switches a tool on and off for all clients. In a list, its words stand elsewhere where
+ * the window is narrow. */
+export function ToolSwitch({ tool, inList }: { tool: S["Tool"]; inList?: boolean }) {
 	const { admin } = useSession();
 	const { name, server } = tool;
 	const how = {
@@ -24,11 +25,8 @@ export function ToolSwitch({ tool }: { tool: S["Tool"] }) {
 	return (
 		// biome-ignore lint/a11y/noLabelWithoutControl: the switch is a button
 		<label className="flex items-center gap-3">
-			<span className="text-muted text-xs max-md:hidden" aria-hidden="true">
+			<span className={cx("text-muted text-xs", inList && "max-md:hidden")} aria-hidden="true">
 				{tool.enabled ? t("On for clients") : t("Off for clients")}
-			</span>
-			<span className="text-muted text-xs md:hidden" aria-hidden="true">
-				{tool.enabled ? t("On") : t("Off")}
 			</span>
 			<Switch
 				on={tool.enabled}

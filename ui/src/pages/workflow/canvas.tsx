@@ -23,7 +23,7 @@ import {
 import { Maximize, Minus, Plus, Redo2, Undo2, WandSparkles } from "lucide-react";
 import { memo, type MouseEvent as ReactMouseEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useStore as useZustand } from "zustand";
-import { list, t } from "../../lang";
+import { list, sentences, t } from "../../lang";
 import { Button, Kbd, NotesPlace, say } from "../../ui";
 import {
 	type Definition,
@@ -419,7 +419,7 @@ export function Canvas() {
 				return void connect(edge).then((why) => {
 					if (!why || nodeOf(editor().draft, target)?.type !== "start") return;
 					setEditor({ refused: null }); // no edge is drawn to the start
-					say(why);
+					say(sentences(t("This edge was not drawn."), t("With it: {reason}", { reason: why })));
 				});
 			}
 			const point = flow.screenToFlowPosition(screen);

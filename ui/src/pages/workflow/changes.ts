@@ -43,6 +43,15 @@ export function changesBetween(before: Definition, after: Definition): Change[] 
 	return out;
 }
 
+/** paramsApart are the steps of another workflow that have the script of the same step of one,
+ * and other params. */
+export const paramsApart = (one: Definition, other: Definition): Node[] =>
+	other.nodes.filter((node) => {
+		const [mine, theirs] = [hookOf(nodeOf(one, node.id) ?? node), hookOf(node)];
+		const isSame = mine.script === theirs.script && mine.template === theirs.template && mine.module === theirs.module;
+		return isSame && differs(differing({ params: theirs.params }, { params: mine.params }));
+	});
+
 /** settingsOf is what a workflow has beside its drawing. */
 function settingsOf(definition: Definition): Record<string, unknown> {
 	const {

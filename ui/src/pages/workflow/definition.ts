@@ -104,6 +104,10 @@ export function leaving(draft: Pick<Definition, "edges">, id: string): Edge[] {
 	return by.get(id) ?? [];
 }
 
+/** failsBy tells whether an edge leads on where a node fails. */
+export const failsBy = (draft: Pick<Definition, "edges">, node: Node): boolean =>
+	leaving(draft, node.id).some((edge) => wayOf(node, edge) === "error");
+
 export const entering = (draft: Definition, id: string): Edge[] => draft.edges.filter((edge) => edge.target === id);
 
 /** next is the edge by which a way out of a node leads on, not beside the path. */

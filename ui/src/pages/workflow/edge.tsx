@@ -121,7 +121,8 @@ export const Refusal = memo(function Refusal(props: EdgeProps) {
 	const within = (at: number, from: number, to: number) =>
 		Math.max((8 - from) / zoom, Math.min(at, (to - from) / zoom));
 	const x = within(props.targetX - 12, left, width - 268 * scale * zoom);
-	const y = within(props.targetY + 44, top, height - 88 * scale * zoom);
+	// The reason has a few lines, and the buttons of the drawing are below it.
+	const y = within(props.targetY + 44, top, height - 60 - 120 * scale * zoom);
 	if (!refused) return null;
 	return (
 		<>
@@ -143,7 +144,7 @@ export const Refusal = memo(function Refusal(props: EdgeProps) {
 						style={{ transform: `translate(${x}px, ${y}px) scale(${scale})` }}
 					>
 						<b className="block font-semibold">{t("This edge was not drawn.")}</b>
-						{ended(refused.reason)}
+						{refused.would ? t("With it: {reason}", { reason: refused.reason }) : ended(refused.reason)}
 						<WayOut edge={refused.edge} />
 					</div>
 				</EdgeLabelRenderer>
@@ -162,11 +163,14 @@ function WayOut({ edge }: { edge: Edge }) {
 	if (!source || !target || !other || !from) return null;
 	if (replacedBy(draft, edge) || descendants(draft, target.id).has(source.id)) return null;
 	const button = "mt-1.5 block cursor-pointer text-left font-medium underline underline-offset-2";
-	if (target.type === "end") {
+	// Two exits of one step cannot take each other's place.
+	const isTwin = target.type === "mcp-call" && from === source && !hasAnswer(draft, source.id);
+	if (target.type === "end" || isTwin) {
 		const { x, y } = target.position ?? { x: 0, y: 0 };
 		const place = { at: { x, y: y + rowHeight }, from: { id: source.id, way: wayOf(source, edge) } };
 		const answers = target.data?.outcome || hasAnswer(draft, source.id);
-		const addEnd = (draft: Definition, where: Place) => add(draft, "end", { ...target.data, label: undefined }, where);
+		const like = target.type === "end" ? { ...target.data, label: undefined } : {};
+		const addEnd = (draft: Definition, where: Place) => add(draft, "end", like, where);
 		return (
 			<button
 				type="button"

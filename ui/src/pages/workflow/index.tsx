@@ -232,18 +232,42 @@ function Editor() {
 	const readOnly = useEditor((s) => s.readOnly);
 	const [search, setSearch] = useAddress();
 	const panel = search.get("panel");
+	/** How long the browser's history was when a panel was opened over the drawing alone. */
+	const opened = useRef(0);
 	const openPanel = useCallback(
-		(id: string | null) =>
+		(id: string | null) => {
+			const isOpen = new URLSearchParams(location.search).has("panel");
+			if (!id && !isOpen) return;
+			// Back closes a panel, and a panel that is closed leaves nothing to go back to.
+			if (!id && opened.current === history.length) {
+				opened.current = 0;
+				return history.back();
+			}
+			// A workflow that is stored meanwhile gets another address.
+			const isBeneath = !!id && !isOpen && editor().base > 0;
 			setSearch(
 				(params) => {
 					if (id) params.set("panel", id);
 					else params.delete("panel");
 					return params;
 				},
-				{ replace: true },
-			),
+				{ replace: !isBeneath },
+			);
+			if (isBeneath) opened.current = history.length;
+		},
 		[setSearch],
 	);
+	useEffect(() => {
+		// What was opened is behind the reader, or is left with the page.
+		const forget = () => {
+			opened.current = 0;
+		};
+		addEventListener("popstate", forget);
+		return () => {
+			removeEventListener("popstate", forget);
+			forget();
+		};
+	}, []);
 	useTests();
 	useStep();
 	const isStored = useEditor((s) => s.base > 0);
@@ -275,33 +299,33 @@ function Editor() {
 	);
 }
 
-/** useStep keeps the selected step in the address, and selects the one that an address has. */
+/** useStep selects the step that the address has when the editor opens, and keeps the selected
+ * one in the address. */
 function useStep(): void {
 	const [search, setSearch] = useAddress();
-	const wanted = search.get("step");
+	const shown = search.get("step");
+	const wanted = useRef(shown);
 	const selected = useEditor((s) => (s.selected.length === 1 ? s.selected[0]! : null));
-	const written = useRef<string | null>(null);
 	useEffect(() => {
-		if (!wanted || wanted === written.current) return;
-		written.current = wanted;
-		if (nodeOf(editor().draft, wanted)) select([wanted]);
-	}, [wanted]);
+		if (wanted.current && nodeOf(editor().draft, wanted.current)) select([wanted.current]);
+	}, []);
 	useEffect(() => {
-		if (selected === written.current) return;
+		if (selected === shown) return;
 		// Somebody may go from step to step by a key that is held down.
-		const soon = setTimeout(() => {
-			written.current = selected;
-			setSearch(
-				(params) => {
-					if (selected) params.set("step", selected);
-					else params.delete("step");
-					return params;
-				},
-				{ replace: true },
-			);
-		}, 150);
+		const soon = setTimeout(
+			() =>
+				setSearch(
+					(params) => {
+						if (selected) params.set("step", selected);
+						else params.delete("step");
+						return params;
+					},
+					{ replace: true },
+				),
+			150,
+		);
 		return () => clearTimeout(soon);
-	}, [selected, setSearch]);
+	}, [selected, shown, setSearch]);
 }
 
 const storedHeight = "genkan.editor.height";
@@ -317,6 +341,8 @@ function Panes() {
 		setHeight(fit);
 		localStorage.setItem(storedHeight, String(fit));
 	};
+	const [enlarged, enlarge] = useState(false);
+	const wide = useEditor((s) => s.selected.length === 1) && enlarged; // others have no button for it
 	const onPointerDown = (event: PointerEvent<HTMLDivElement>) => {
 		const from = event.clientY;
 		event.currentTarget.setPointerCapture(event.pointerId);
@@ -351,12 +377,13 @@ function Panes() {
 			<div
 				className={cx(
 					"grid min-h-0 shrink-0 divide-line max-sm:shrink max-sm:auto-rows-max max-sm:max-h-[40dvh] max-sm:overflow-y-auto max-sm:border-t max-sm:border-line sm:h-(--panes) sm:grid-cols-[minmax(0,1fr)_minmax(0,1.3fr)_minmax(0,1fr)] sm:divide-x",
+					wide && "sm:grid-cols-1! [&>section:not([data-settings])]:hidden",
 					height === 0 && "sm:hidden",
 				)}
-				style={{ "--panes": `${height}px` } as React.CSSProperties}
+				style={{ "--panes": wide ? `max(${height}px, 100dvh - 400px)` : `${height}px` } as React.CSSProperties}
 			>
 				<InputPane />
-				<Settings />
+				<Settings wide={wide} onWide={enlarge} />
 				<OutputPane />
 			</div>
 		</>

@@ -3,8 +3,8 @@ export default {
 	"It changed something, which is masked here before and after.":
 		"変更しましたが、変更前も変更後もここでは伏せています。",
 	"What changed from {from} to {to}:": "{from} から {to} への変更：",
-	"This view masks values that match {rules}, also those that the workflow put in. The client would get them unmasked.":
-		"この画面では、ルール {rules} に該当する値を伏せています（ワークフローが入れた値も含みます）。クライアントには、伏せる前の値が渡ります。",
+	"This view masks values that match {rules}, also those that the workflow put in. The client would get what the workflow made, unmasked.":
+		"この画面では、ルール {rules} に該当する値を伏せています（ワークフローが入れた値も含みます）。クライアントには、ワークフローの処理後の値がそのまま渡ります。",
 	"This view masks values that match {rules}, also those that a workflow put in.":
 		"この画面では、ルール {rules} に該当する値を伏せています（ワークフローが入れた値も含みます）。",
 	"Yellow marks are what the workflow took out.": "黄色の箇所は、ワークフローが伏せた値です。",
@@ -107,8 +107,10 @@ export default {
 		"今後の呼び出しでは、現在有効なバージョンの代わりに使われます。",
 	"{n} calls could not be tried: they are larger than limits.payloadKB, so the workflow would fail on them.":
 		"{n} 件は limits.payloadKB より大きいため試せませんでした。実際の呼び出しでは、ワークフローが失敗します。",
-	"They are for {others}. Use the servers and clients of this one":
-		"対象が異なります（{others}）。このワークフローのサーバーとクライアントに合わせる",
+	"They are for {others}.": "対象が異なります（{others}）。",
+	"Other settings at “{steps}”: {types}.": "「{steps}」の設定が異なります（{types}）。",
+	"“{name}” is not enabled: {why}": "「{name}」は有効になっていません。{why}",
+	"Make them like this one": "このワークフローに合わせる",
 	"The start stays: every workflow has one.": "「開始」は削除できません。",
 	"There are no steps in what was pasted.": "貼り付けた内容にノードがありません。",
 	"{n} steps copied as JSON": "ノード {n} 個を JSON としてコピーしました",
@@ -189,8 +191,17 @@ export default {
 	"It runs beside the calls and only records what it would have done, until you enable it.":
 		"有効にするまでは、呼び出しに影響を与えず、実行した場合の結果だけを記録します。",
 	"Shadow first": "まずシャドー（記録だけ）で試す",
-	"Version {version} acts on calls now. Put the draft in its place, in shadow?":
-		"現在はバージョン {version} が適用されています。下書きをシャドーで開始し、置き換えますか？",
+	"Stop version {version}, and only watch?": "バージョン {version} を止めて、記録だけにしますか？",
+	"It takes the place of version {version}, which acts on calls now.":
+		"現在適用されているバージョン {version} と入れ替わります。",
+	"Show what differs": "違いを見る",
+	"Enlarge the settings": "設定を広げる",
+	"Show input and output again": "入力と出力を再び表示",
+	"With it: {reason}": "引くと、次の問題が起きます。{reason}",
+	"Without a name, its id is shown.": "名前がないときは、ID が表示されます。",
+	"Its keys: {keys}": "使えるキー：{keys}",
+	"{key} ({title})": "{key}（{title}）",
+	"{key} ({title}, {value} unless set)": "{key}（{title}、既定値 {value}）",
 	"Only watch from now on": "シャドーに切り替える",
 	"In shadow the draft changes and refuses nothing. Version {version} stops, so calls pass without the workflow until you enable it.":
 		"シャドーの下書きは、結果を記録するだけで、変更も拒否もしません。バージョン {version} は止まるため、有効にするまで、呼び出しはこのワークフローなしで通ります。",
@@ -236,8 +247,8 @@ export default {
 	"Only SELECT is allowed.": "SELECT 文だけを実行できます。",
 	"This editor does not know the type {type}. It is kept as it is.":
 		"種類 {type} は、このエディターでは編集できません。そのまま保存されます。",
-	"Default: by its edge “fails” if there is one, otherwise the workflow fails":
-		"既定：「失敗」の接続線があれば進み、なければワークフローが失敗",
+	"Default: by its edge “fails”": "既定：「失敗」の接続線に進む",
+	"Default: the workflow fails": "既定：ワークフローが失敗",
 	"Go on as if nothing happened": "そのまま続行する",
 	"By its edge “fails”, which must be there": "「失敗」の接続線へ進む（接続線が必要）",
 	"Leaves by the first that holds, else by “else”":
@@ -355,7 +366,10 @@ export default {
 	"also enable what the same template made for {types}":
 		"同じテンプレートから作成したワークフロー（{types}）も有効にする",
 	"{n} tests fail": "テスト {n} 件が失敗",
-	"In all versions: {runs}": "全バージョン：{runs}",
+	"Since Genkan started: {runs}": "Genkan の起動後：{runs}",
+	"These are the runs since Genkan started. Calls has the earlier ones.":
+		"Genkan を起動してからの記録です。それより前は「呼び出し」で確認できます。",
+	"It runs at the next call that it is for.": "次の対象の呼び出しから実行されます。",
 	"{n} stopped for time or memory": "時間・メモリ超過で停止 {n} 回",
 	"p50 {time}": "p50 {time}",
 	"What version {version} did to this call.": "この呼び出しでバージョン {version} が実際に行ったことです。",
@@ -429,13 +443,19 @@ export default {
 	"Runs before the call: there is no ctx.response yet. To change answers, drag it onto the edge after the call.":
 		"呼び出しの前に実行されます。ctx.response はまだありません。応答を書き換えるには、「ツールの呼び出し」の後の接続線にドラッグしてください。",
 	"line {line}: {reason}": "{line} 行目：{reason}",
+	"The text as it was still stands in {structured}, which agents read, too. {map} changes both.":
+		"変更前のテキストが {structured} に残っています。エージェントはこちらも読みます。{map} を使うと両方を変更できます。",
+	"Only calls with the value of the input go this way: {condition}":
+		"入力と同じ値の呼び出しだけがこちらに進みます：{condition}",
 	"It is for the one call that could be tried.": "試せた 1 件の呼び出しが対象です。",
 	"It is not for the one call that could be tried.": "試せた 1 件の呼び出しは対象外です。",
 	"What becomes of {n} calls is not known: a script fetches something or calls a tool, and a trial does not.":
 		"{n} 件の結果は不明です。スクリプトが fetch や別のツールを使いますが、試すときは何も送信しません。",
-	"It runs around {what}.": "対象：{what}。",
+	"It runs around {tools} ({where}).": "対象：{tools}（{where}）。",
 	"More settings": "詳細設定",
-	"A change of the mode, such as from shadow to active, makes a version, too.":
-		"シャドーから有効への切り替えなど、モードの変更でもバージョンが増えます。",
+	"What is edited is one version until it is enabled, or until somebody else edits it. A change of the mode makes one, too.":
+		"編集した内容は、有効にするか、ほかの人や別のタブが編集するまで 1 つのバージョンです。モードの変更でもバージョンが増えます。",
+	"never enabled": "未使用の下書き",
+	"Saved {time}": "保存：{time}",
 	"{n} calls would be changed.": "{n} 件が変更されます。",
 };

@@ -22,7 +22,7 @@ import {
 } from "./definition";
 import { addable, canFail, isLast, outsOf } from "./kinds";
 import { iconOf, wayText } from "./node";
-import { type Adding, edit, editor, nameOf, select, setEditor, useEditor } from "./store";
+import { type Adding, type Editor, edit, editor, nameOf, select, setEditor, useEditor } from "./store";
 import { connect, sayReplaced, tryEdge } from "./sync";
 
 type Choice = {
@@ -37,17 +37,18 @@ type Choice = {
 
 /** words are what people call the steps, by the types of nodes and the templates' ids. */
 const words: Record<string, string | undefined> = {
-	redact: "mask hide remove マスク マスキング 隠す 消す ふせる かくす",
+	redact:
+		"mask hide remove personal email phone pii privacy private api key filter anonymize マスク マスキング 隠す 消す ふせる かくす 個人情報 こじんじょうほう メール 電話 でんわ",
 	"deny-argument": "block ブロック 禁止 きょひ",
 	"deny-destructive": "block ブロック 禁止 きょひ",
 	"notify-failure": "alert webhook 知らせる つうち",
-	hook: "javascript code hook すくりぷと こーど フック ふっく",
-	condition: "if branch じょうけん ぶんき",
-	set: "argument variable へんすう ひきすう あたい",
+	hook: "javascript code hook コード フック",
+	condition: "if branch 条件 分岐 もし じょうけん ぶんき",
+	set: "argument variable 変数 引数 値 へんすう ひきすう あたい",
 	approve: "approve 承認 しょうにん かくにん",
-	tool: "べつのつーる",
-	"mcp-call": "よびだす よびだし",
-	end: "stop deny block おわり しゅうりょう きょひ",
+	tool: "別のツール べつのつーる",
+	"mcp-call": "呼び出す よびだす よびだし",
+	end: "stop deny block 終わり 終了 拒否 おわり しゅうりょう きょひ",
 };
 
 const focusCanvas = () => document.querySelector<HTMLElement>("[data-canvas]")?.focus({ preventScroll: true });
@@ -100,16 +101,23 @@ function addTemplate(template: S["Template"], place: Place): void {
 	);
 }
 
+/** exampleArgument is an argument of the sample with its value. */
+function exampleArgument(sample: Editor["sample"]): [string, unknown] | undefined {
+	const args = (sample?.request?.json as { arguments?: Record<string, unknown> } | undefined)?.arguments;
+	return args && Object.entries(args).find(([, value]) => typeof value === "string" || typeof value === "number");
+}
+
+/** exampleCase is a condition that the sample fulfils. */
+export function exampleCase(sample: Editor["sample"]): string | undefined {
+	const first = exampleArgument(sample);
+	return first && `args${member(first[0])} == ${JSON.stringify(first[1])}`;
+}
+
 /** example fills in what the sample suggests, so that nobody begins with nothing. */
 function example(type: string, data: Data): Data {
 	const { sample } = editor();
-	const args = (sample?.request?.json as { arguments?: Record<string, unknown> } | undefined)?.arguments;
-	const first =
-		args && Object.entries(args).find(([, value]) => typeof value === "string" || typeof value === "number");
-	if (type === "condition") {
-		const when = first ? `args${member(first[0])} == ${JSON.stringify(first[1])}` : "true";
-		return { ...data, cases: [{ handle: t("yes"), when }] };
-	}
+	const first = exampleArgument(sample);
+	if (type === "condition") return { ...data, cases: [{ handle: t("yes"), when: exampleCase(sample) ?? "true" }] };
 	if (type === "set" && first) return { ...data, arguments: { [first[0]]: { value: first[1] } } };
 	return data;
 }
@@ -231,6 +239,15 @@ function ConnectMenu({ screen, from, way, moved }: Extract<Adding, { kind: "conn
 	);
 }
 
+/** folded is a text as it is compared: with letters of the usual width, in hiragana, and with
+ * nothing between the parts of a word, as in e-mail. */
+const folded = (text: string): string =>
+	text
+		.normalize("NFKC")
+		.toLowerCase()
+		.replace(/(?<=\w)-(?=\w)/g, "")
+		.replace(/[ァ-ヶ]/g, (kana) => String.fromCharCode(kana.charCodeAt(0) - 0x60));
+
 function List({
 	screen,
 	label,
@@ -247,12 +264,16 @@ function List({
 	const [at, setAt] = useState(0);
 	const box = useRef<HTMLDivElement>(null);
 	const id = useId();
-	const typed = text.toLowerCase().split(/\s+/);
+	const typed = folded(text).split(/\s+/);
 	// What has the words in its title comes before what has them elsewhere.
-	const has = (text: string) => typed.every((word) => text.toLowerCase().includes(word));
-	const found = choices
-		.filter((c) => has(`${c.title} ${c.about ?? ""} ${c.words ?? ""} ${c.key}`))
-		.sort((a, b) => Number(has(b.title)) - Number(has(a.title)));
+	const has = (text: string) => typed.every((word) => folded(text).includes(word));
+	const all = (c: Choice) => `${c.title} ${c.about ?? ""} ${c.words ?? ""} ${c.key}`;
+	const whole = choices.filter((c) => has(all(c)));
+	// If nothing has all of them, what has one is better than nothing.
+	const part = (c: Choice) => typed.some((word) => word.length > 2 && folded(all(c)).includes(word));
+	const found = (whole.length > 0 ? whole : choices.filter(part)).sort(
+		(a, b) => Number(has(b.title)) - Number(has(a.title)),
+	);
 	const current = Math.min(at, found.length - 1);
 	useEffect(() => {
 		const outside = (event: PointerEvent) => {
@@ -270,13 +291,13 @@ function List({
 		choice.choose();
 	};
 	const style = {
-		left: Math.max(8, Math.min(screen.x, window.innerWidth - 328)),
+		left: Math.max(8, Math.min(screen.x, window.innerWidth - 392)),
 		top: Math.max(8, Math.min(screen.y, window.innerHeight - 408)),
 	};
 	return (
 		<div
 			ref={box}
-			className="fixed z-40 flex max-h-[400px] w-80 flex-col rounded-lg border border-line-strong bg-surface p-1 shadow-card"
+			className="fixed z-40 flex max-h-[400px] w-96 max-w-[calc(100vw-16px)] flex-col rounded-lg border border-line-strong bg-surface p-1 shadow-card"
 			style={style}
 		>
 			<Input
@@ -319,18 +340,14 @@ function List({
 						onPointerMove={() => i !== current && setAt(i)}
 						onClick={() => choose(choice)}
 						className={cx(
-							"flex cursor-default items-center gap-3 rounded-md px-2 py-1.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-accent",
+							"flex cursor-default items-start gap-3 rounded-md px-2 py-1.5 [&_svg]:mt-0.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-accent",
 							i === current && "bg-sunken",
 						)}
 					>
 						{choice.icon}
 						<div className="min-w-0">
 							<div className="line font-medium">{choice.title}</div>
-							{choice.about && (
-								<div className="line text-faint text-xs" title={choice.about}>
-									{choice.about}
-								</div>
-							)}
+							{choice.about && <div className="text-faint text-xs">{choice.about.replace(/[.。]$/, "")}</div>}
 						</div>
 					</div>
 				))}

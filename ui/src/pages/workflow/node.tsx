@@ -21,7 +21,7 @@ import { memo, useEffect, useRef } from "react";
 import type { S } from "../../api/client";
 import { list, number, t, tn, took } from "../../lang";
 import { composing, cx, type Tone } from "../../ui";
-import { hookOf, leaving, type Node, next, nodeOf, wayOf } from "./definition";
+import { failsBy, hookOf, type Node, next, nodeOf } from "./definition";
 import { canFail, isDetached, kindOf, outsOf } from "./kinds";
 import {
 	type Editor,
@@ -212,7 +212,7 @@ export const Step = memo(function Step({ id, selected }: NodeProps) {
 						</span>
 					) : (
 						<>
-							<span className="line">{kindText(node, fromTemplate)}</span>
+							<span className={step || stats ? "line" : "line-clamp-2"}>{kindText(node, fromTemplate)}</span>
 							{step ? (
 								<Mark step={step} />
 							) : (
@@ -275,7 +275,7 @@ function Ways({ node }: { node: Node }) {
 			.filter((way) => !next(s.draft, node.id, way))
 			.join("\n"),
 	);
-	const fails = useEditor((s) => leaving(s.draft, node.id).some((edge) => wayOf(node, edge) === "error"));
+	const fails = useEditor((s) => failsBy(s.draft, node));
 	const connecting = useConnection((c) => c.inProgress && c.fromNode?.id === node.id);
 	const ways = outsOf(node);
 	const dangling = new Set(open ? open.split("\n") : []);

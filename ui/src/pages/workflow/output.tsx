@@ -1,14 +1,14 @@
 import { Play } from "lucide-react";
 import { use, useMemo } from "react";
 import { between, list, t, tn, took } from "../../lang";
-import { Button, Cap, Chip, complain, cx, Json, marked, RecordMasks, Rich, rulesIn } from "../../ui";
+import { Button, Cap, Chip, cx, Json, marked, RecordMasks, Rich, rulesIn } from "../../ui";
 import { ChangedFields, changedBySteps, wouldHave } from "../call/changes";
 import { nodeOf } from "./definition";
 import { isDetached } from "./kinds";
 import { statsText, statusText, toneOf, wayText } from "./node";
 import { replayOf, type Trace, useEditor } from "./store";
 import { changedBy, ofLists, replayNow, toolsList } from "./sync";
-import { type DiffLine, diff, stateAt } from "./trace";
+import { type DiffLine, diff, standsTwice, stateAt } from "./trace";
 
 /** OutputPane shows what the selected node did to the call in the replay, or what became of
  * the call. */
@@ -22,10 +22,12 @@ export function OutputPane() {
 	const isList = useEditor((s) => s.draft.workflowType === toolsList);
 	const step = replay?.steps[id];
 	const ran = replay?.ran;
-	const lines = useMemo(() => {
-		if (!sample || !replay?.matched || replay.ran || !step) return [];
+	const { lines, twice } = useMemo(() => {
+		if (!sample || !replay?.matched || replay.ran || !step) return { lines: [], twice: false };
 		const { before, after } = stateAt(sample, replay, id);
-		return after ? diff(before, after) : [];
+		return after
+			? { lines: diff(before, after), twice: standsTwice(before.response, after.response) }
+			: { lines: [], twice: false };
 	}, [sample, replay, step, id]);
 	const changedThen = useMemo(() => (sample && ran ? changedBySteps(sample) : null), [sample, ran]);
 	const stats = useEditor((s) => s.stats[id]);
@@ -55,7 +57,7 @@ export function OutputPane() {
 						title: t("Runs the draft on the input, with the answer of then. Nothing is sent."),
 						name: "Ctrl+Enter",
 					})}
-					onClick={() => void replayNow().catch(complain)}
+					onClick={() => void replayNow().catch(() => {})} // why not is below
 				>
 					<Play />
 					{t("Replay")}
@@ -130,6 +132,7 @@ export function OutputPane() {
 							{changed > 0 && (
 								<Masks masks={masked} text={JSON.stringify([step.patch, changedThen?.get(step), lines])} />
 							)}
+							{twice && <Twice />}
 							{changedThen?.get(step)?.length ? (
 								<ChangedFields lines={changedThen.get(step)!} shadow={ran?.mode === "shadow"} className="mx-4 my-3" />
 							) : lines.some((line) => line.kind !== " " && line.kind !== "…") ? (
@@ -161,7 +164,7 @@ export function OutputPane() {
 			</div>
 			{stats && (
 				<p className="line shrink-0 border-line border-t px-4 py-2 text-muted text-xs" title={statsText(stats)}>
-					{t("In all versions: {runs}", { runs: statsText(stats) })}
+					{t("Since Genkan started: {runs}", { runs: statsText(stats) })}
 				</p>
 			)}
 		</section>
@@ -208,8 +211,10 @@ function Ran({ ran, error }: { ran: Trace; error?: string }) {
 
 function Outcome() {
 	const replay = useEditor(replayOf)!;
-	if (replay.ran) return <Ran ran={replay.ran} error={replay.result.error} />;
 	const { trace, error, result, redacted = [] } = replay.result;
+	const then = useEditor((s) => s.sample?.response?.json);
+	const twice = useMemo(() => !replay.ran && standsTwice(then, result), [then, result, replay.ran]);
+	if (replay.ran) return <Ran ran={replay.ran} error={error} />;
 	const touched = (part: string) =>
 		trace?.steps.some((step) =>
 			(step.patch as { path: string }[] | undefined)?.some(({ path }) => path.startsWith(part)),
@@ -233,10 +238,11 @@ function Outcome() {
 					<span className="text-faint">{t("The workflow takes {time}.", { time: took(trace.tookMillis) })}</span>
 				)}
 			</p>
+			{twice && <Twice />}
 			{redacted.length > 0 && (
 				<p role="note" className="mx-4 mt-2 rounded-md bg-warn-soft px-3 py-2 text-warn text-xs">
 					{t(
-						"This view masks values that match {rules}, also those that the workflow put in. The client would get them unmasked.",
+						"This view masks values that match {rules}, also those that the workflow put in. The client would get what the workflow made, unmasked.",
 						{ rules: list(redacted) },
 					)}
 				</p>
@@ -246,6 +252,16 @@ function Outcome() {
 		</>
 	);
 }
+
+/** Twice warns that what was taken out of a text is still in the other copy of it. */
+const Twice = () => (
+	<p role="note" className="mx-4 mt-3 rounded-md bg-warn-soft px-3 py-2 text-warn text-xs">
+		<Rich
+			text={t("The text as it was still stands in {structured}, which agents read, too. {map} changes both.")}
+			values={{ structured: <code>structuredContent</code>, map: <code>mapText</code> }}
+		/>
+	</p>
+);
 
 /** Masks says what the marks in a text mean: what is masked only where it is shown, and what
  * the workflow took out. */

@@ -18,8 +18,8 @@ export type Saving =
 	| { state: "deleted" };
 
 /** Refused is an edge that the server does not allow, and why. pending is set until it
- * has answered. */
-export type Refused = { edge: Edge; reason?: string; pending?: boolean };
+ * has answered, and would if the reason is what would be wrong with it. */
+export type Refused = { edge: Edge; reason?: string; would?: boolean; pending?: boolean };
 
 /** Adding is the menu of nodes: where on the screen, and where in the drawing. */
 export type Adding =
@@ -152,6 +152,25 @@ export function edit(change: (draft: Definition) => Definition, group = ""): voi
 /** endGroup makes the next change one that is undone by itself. */
 export function endGroup(): void {
 	lastGroup = "";
+}
+
+/** setMode makes the workflow act, or only watch. What is enabled is not undone, so this is
+ * no step of undo. */
+export function setMode(mode: "enforce" | "shadow"): void {
+	const { draft } = editor();
+	if ((draft.mode ?? "enforce") === mode) return;
+	const put = (d: Definition): Definition => ({ ...d, mode: mode === "shadow" ? "shadow" : undefined });
+	history.getState().pause();
+	setEditor({ draft: put(draft) });
+	history.getState().resume();
+	mapHistory(put);
+}
+
+/** mapHistory changes what undo and redo lead to. */
+export function mapHistory(change: (draft: Definition) => Definition): void {
+	const { pastStates, futureStates } = history.getState();
+	const under = (states: typeof pastStates) => states.map((s) => (s.draft ? { draft: change(s.draft) } : s));
+	history.setState({ pastStates: under(pastStates), futureStates: under(futureStates) });
 }
 
 /** editNode changes the data of a node. */

@@ -2,7 +2,7 @@ import { useEffect } from "react";
 import { api, Failure, queries, refresh, root, type S } from "../../api/client";
 import { useConnected } from "../../api/events";
 import { parseExact } from "../../api/exact";
-import { t, tn } from "../../lang";
+import { ended, sentences, t, tn } from "../../lang";
 import { complain, messageOf, say } from "../../ui";
 import { useUnsaved } from "../../ui/unsaved";
 import { ranAs } from "../call/names";
@@ -14,13 +14,14 @@ import {
 	baseOf,
 	edit,
 	editor,
-	history,
 	ifMatch,
 	load,
+	mapHistory,
 	nameOf,
 	type Problem,
 	select,
 	setEditor,
+	stillOpen,
 	type Trace,
 	useEditor,
 } from "./store";
@@ -78,9 +79,7 @@ export async function save(unchanged = false): Promise<void> {
 				moveUnread(id, info.id);
 				keepChosen(info.id, localStorage.getItem(chosenKey(id)) ?? undefined);
 				keepChosen(id);
-				const { pastStates, futureStates } = history.getState();
-				const under = (states: typeof pastStates) => states.map((s) => (s.draft ? { draft: renamed(s.draft) } : s));
-				history.setState({ pastStates: under(pastStates), futureStates: under(futureStates) });
+				mapHistory(renamed);
 			}
 			refresh("/v1/workflows");
 		} catch (error) {
@@ -191,7 +190,7 @@ const same = (a: Problem, b: Problem) => a.node === b.node && a.reason === b.rea
 
 /** reasonOf is what is wrong, with the case of a condition or the line of a script that it is about. */
 export const reasonOf = ({ reason, case: way, line }: Problem): string =>
-	way ? t("“{way}”: {reason}", { way, reason }) : line ? t("line {line}: {reason}", { line, reason }) : reason;
+	ended(way ? t("“{way}”: {reason}", { way, reason }) : line ? t("line {line}: {reason}", { line, reason }) : reason);
 
 /** saidOf is a problem with the name of its node. */
 export function saidOf(draft: Definition, problem: Problem): string {
@@ -245,7 +244,7 @@ export async function connect(edge: Edge, moved?: Edge): Promise<string | undefi
 	try {
 		const { would, replaced, problems, matches, reason } = await tryEdge(edge, moved);
 		if (reason) {
-			setEditor({ refused: { edge, reason } });
+			setEditor({ refused: { edge, reason, would: true } });
 			return reason;
 		}
 		if (editor().draft !== draft) {
@@ -275,14 +274,18 @@ export async function replayNow(call?: string): Promise<void> {
 	const chosen = call ?? sample?.id;
 	if (!chosen) throw new Failure(0, "", t("There is no input to replay."));
 	const mine = ++asked;
-	const isWanted = () => mine === asked && editor().id === id;
+	const isOpen = stillOpen();
+	const isWanted = () => mine === asked && isOpen();
 	setEditor({ replaying: true });
 	let why = "";
 	try {
 		const problems = await problemsNow();
 		const [problem] = problems;
 		if (problem) {
-			why = tn(problems.length, "It cannot be replayed: {n} problem.", "It cannot be replayed: {n} problems.");
+			why = sentences(
+				tn(problems.length, "It cannot be replayed: {n} problem.", "It cannot be replayed: {n} problems."),
+				saidOf(draft, problem),
+			);
 			throw new Failure(0, "", t("It cannot run yet. {problem}", { problem: saidOf(draft, problem) }));
 		}
 		const { data } = await api.POST("/v1/workflows/{id}/replay", {
@@ -368,7 +371,7 @@ export async function findSample(
 	const { draft } = editor();
 	let { calls, problem, matches } = await isFor(draft, signal);
 	if (deep && !problem && calls.size === 0) ({ calls, problem, matches } = await isFor(draft, signal, lookedBack));
-	if (problem) return { sample: undefined, noSample: t("No call is looked for: {reason}", { reason: problem }) };
+	if (problem) return { sample: undefined, noSample: t("No call is looked for: {reason}", { reason: ended(problem) }) };
 	let best: { sample: S["CallDetails"]; worth: number } | undefined;
 	for (const id of [...calls].slice(0, 12)) {
 		const sample = await loadCall(id, signal);

@@ -25,6 +25,37 @@ export function stateAt(
 	return { before: state };
 }
 
+/** standsTwice tells whether a text of an answer that was changed still stands in its
+ * structuredContent as it was: servers send both, and agents read either. */
+export function standsTwice(before: unknown, after: unknown): boolean {
+	type Answer = { content?: { text?: unknown }[]; structuredContent?: unknown };
+	const textsOf = (answer: unknown) => {
+		const { content } = (answer ?? {}) as Answer;
+		return Array.isArray(content) ? content.map((part) => part?.text).filter((text) => typeof text === "string") : [];
+	};
+	const left = (after as Answer | undefined)?.structuredContent;
+	if (left === undefined) return false;
+	const kept = new Set(textsOf(after));
+	const gone = textsOf(before).filter((text) => text !== "" && !kept.has(text));
+	if (gone.length === 0) return false;
+	const there = new Set<unknown>();
+	const rest = [left];
+	while (rest.length > 0) {
+		const value = rest.pop();
+		if (typeof value === "object" && value !== null) for (const one of Object.values(value)) rest.push(one);
+		else there.add(value);
+	}
+	const whole = JSON.stringify(left);
+	return gone.some((text) => {
+		if (there.has(text)) return true;
+		try {
+			return JSON.stringify(JSON.parse(text)) === whole;
+		} catch {
+			return false; // it is no JSON
+		}
+	});
+}
+
 export type DiffLine = { kind: " " | "+" | "-" | "…"; text: string };
 const context = 3;
 const most = 1500;

@@ -167,18 +167,19 @@ export function Around({ tool: one }: { tool: S["Tool"] }) {
 			) : (
 				found.data?.workflows.map((workflow) => {
 					const { tone, word } = stateOf(workflow, found.data?.off ?? false);
+					const name = workflow.limitOf ? t("limit of the token “{name}”", { name: workflow.limitOf }) : workflow.name;
 					return (
 						<Link
 							key={workflow.id}
 							href={workflow.limitOf ? "/clients" : `/workflows/${encodeURIComponent(workflow.id)}`}
-							className="inline-flex h-7 items-center gap-2 rounded-full border border-line bg-surface px-3 hover:border-accent"
-							title={workflow.conditional ? t("Whether it runs depends on the call.") : undefined}
+							className="inline-flex h-7 max-w-full items-center gap-2 rounded-full border border-line bg-surface px-3 hover:border-accent"
+							title={[name, workflow.conditional && t("Whether it runs depends on the call.")]
+								.filter(Boolean)
+								.join("\n")}
 						>
 							<Dot tone={tone} />
-							<span className="font-medium">
-								{workflow.limitOf ? t("limit of the token “{name}”", { name: workflow.limitOf }) : workflow.name}
-							</span>
-							<span className="text-muted text-xs">
+							<span className="line font-medium">{name}</span>
+							<span className="shrink-0 text-muted text-xs">
 								{word}
 								{workflow.conditional && ` · ${t("on a condition")}`}
 							</span>

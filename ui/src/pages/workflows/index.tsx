@@ -170,7 +170,7 @@ export default function Workflows() {
 		);
 	};
 	const columns: Column<S["Workflow"]>[] = [
-		{ id: "state", title: t("State"), width: "128px", wide: true, cell: state },
+		{ id: "state", title: t("State"), width: "156px", wide: true, cell: state },
 		{
 			id: "name",
 			title: t("Name"),
@@ -199,7 +199,7 @@ export default function Workflows() {
 		{
 			id: "around",
 			title: t("Around"),
-			width: "168px",
+			width: "136px",
 			wide: true,
 			cell: (workflow) => (
 				<span data-term className="text-muted" title={workflow.workflowType}>
@@ -210,7 +210,7 @@ export default function Workflows() {
 		{
 			id: "version",
 			title: t("Version"),
-			width: "136px",
+			width: "112px",
 			wide: true,
 			cell: ({ runningVersion, stoppedVersion, newestVersion }) => {
 				const enabled = runningVersion ?? stoppedVersion;
@@ -226,7 +226,7 @@ export default function Workflows() {
 		{
 			id: "changed",
 			title: t("Changed"),
-			width: "104px",
+			width: "92px",
 			right: true,
 			wide: true,
 			cell: (workflow) => (
@@ -494,6 +494,7 @@ function KillSwitch({ off, workflows }: { off: boolean; workflows: S["Workflow"]
 		<>
 			<Button
 				look="danger"
+				disabled={workflows.length === 0}
 				title={t("Turns all workflows off at once, until you turn them on again")}
 				onClick={() => ask(true)}
 			>

@@ -5,16 +5,15 @@ import { useWorkflows } from "@/shell/session";
 import { api, Failure, refresh, type S } from "../../../api/client";
 import { useConnected } from "../../../api/events";
 import { between, list, number, sentences, t, tn, took } from "../../../lang";
-import { aroundWord } from "../../../lang/terms";
-import { Button, Card, Confirm, cx, messageOf, Spinner, say } from "../../../ui";
+import { Button, Card, Confirm, complain, cx, messageOf, Spinner, say } from "../../../ui";
 import { partName } from "../../calls/words";
-import { enabledText, matchText, noServer, partsOf } from "../../workflows/around";
-import type { Definition, Match } from "../definition";
+import { enabledText, noServer } from "../../workflows/around";
+import type { Definition } from "../definition";
 import { enableVersion, useInForce } from "../header";
-import { readWorkflow } from "../read";
-import { edit, editor, type Problem, select, setEditor, stillOpen, useEditor } from "../store";
+import { editor, type Problem, select, setEditor, setMode, stillOpen, useEditor } from "../store";
 import { check, checkNow, isUnreached, ofLists, saidOf, save, showProblem, toolsList } from "../sync";
 import { discardUnread, fieldOf, showUnread, type Unread, useUnread } from "../unread";
+import { Siblings, useSiblings } from "./siblings";
 
 /** How many of the last calls a draft is tried on. */
 export const last = 200;
@@ -38,15 +37,12 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 	/** The version that acts on calls now, which shadow would end. */
 	const acting = useEditor((s) => (s.info?.enabled && s.info.mode !== "shadow" ? s.info.runningVersion : undefined));
 	const [asking, ask] = useState(false);
-	const parts = useParts();
+	const siblings = useSiblings(draft, matches);
 	const all = useWorkflows();
-	const [together, setTogether] = useState(true);
-	const [takeOver, setTakeOver] = useState(true);
-	const dead = [...new Set(parts.flatMap((one) => one.noServers ?? []))];
 	const nothing =
-		inForce && !(together && parts.length > 0) && t("What is drawn is active already. There is nothing to enable.");
-	// Servers that do not exist are not offered to the others.
-	const differ = !matches?.noServers?.length && parts.some((one) => whom(one.match) !== whom(draft.match));
+		inForce &&
+		siblings.chosen("enforce").length === 0 &&
+		t("What is drawn is active already. There is nothing to enable.");
 
 	const connected = useConnected();
 	const [tries, setTries] = useState(0);
@@ -92,24 +88,25 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 		setBusy(true);
 		setRefused(undefined);
 		try {
-			if ((editor().draft.mode ?? "enforce") !== mode)
-				edit((draft) => ({ ...draft, mode: mode === "shadow" ? "shadow" : undefined }));
+			setMode(mode);
 			const isOpen = stillOpen();
 			await save(true);
 			if (!isOpen()) return; // nobody enables what was left meanwhile
 			const { saving } = editor();
 			if (saving.state !== "saved")
 				throw saving.state === "failed" ? saving.error : new Failure(0, "", t("The draft is not saved yet."));
+			const { draft: enabled } = editor();
 			await enableVersion(editor().base, { mode, force: force || undefined });
-			const others = (together ? parts : []).filter(({ enabled }) => mode === "enforce" || !enabled);
-			for (const { id, runningVersion } of others) {
-				const taken = differ && takeOver && (await withMatch(id));
-				await api.POST("/v1/workflows/{id}/enable", {
-					params: { path: { id } },
-					body: { mode, version: taken || runningVersion },
-				});
-			}
+			const others: S["Workflow"][] = [];
+			for (const other of siblings.chosen(mode))
+				try {
+					await siblings.enable(other, mode, enabled);
+					others.push(other);
+				} catch (error) {
+					complain(t("“{name}” is not enabled: {why}", { name: other.name, why: messageOf(error) }));
+				}
 			refresh("/v1/workflows");
+			if (!isOpen()) return;
 			say(
 				sentences(
 					enabledText(editor().info!, all.data?.off),
@@ -158,28 +155,13 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 					)}
 				</div>
 				{nothing && <p>{nothing}</p>}
-				{parts.length > 0 && (
-					<label className="flex items-center gap-2">
-						<input type="checkbox" checked={together} onChange={(event) => setTogether(event.target.checked)} />
-						{t("also enable what the same template made for {types}", {
-							types: list(parts.map((one) => aroundWord(one.workflowType))),
-						})}
-					</label>
-				)}
-				{together && !(differ && takeOver) && dead.length > 0 && <p className="text-warn">{noServer(dead)}</p>}
-				{together && differ && (
-					<label className="flex items-center gap-2 text-warn">
-						<input type="checkbox" checked={takeOver} onChange={(event) => setTakeOver(event.target.checked)} />
-						{t("They are for {others}. Use the servers and clients of this one", {
-							others: list([...new Set(parts.map(matchText))]),
-						})}
-					</label>
-				)}
+				{acting && !inForce && <Instead acting={acting} />}
+				<Siblings {...siblings} />
 			</div>
 			<div className="ml-auto flex shrink-0 items-center gap-3">
 				<Button
 					disabled={problems > 0 || unread.length > 0 || readOnly}
-					busy={busy}
+					busy={busy || siblings.pending}
 					title={t("It runs beside the calls and only records what it would have done, until you enable it.")}
 					onClick={() => (acting ? ask(true) : void enable("shadow"))}
 				>
@@ -188,7 +170,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 				<Button
 					look="primary"
 					disabled={problems > 0 || unread.length > 0 || Boolean(nothing)}
-					busy={busy}
+					busy={busy || siblings.pending}
 					onClick={() => void enable("enforce")}
 				>
 					{force ? t("Enable in spite of failing tests") : t("Enable")}
@@ -199,7 +181,7 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			</div>
 			{asking && (
 				<Confirm
-					title={t("Version {version} acts on calls now. Put the draft in its place, in shadow?", { version: acting! })}
+					title={t("Stop version {version}, and only watch?", { version: acting! })}
 					action={t("Only watch from now on")}
 					danger
 					onClose={() => ask(false)}
@@ -212,6 +194,38 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 				</Confirm>
 			)}
 		</Card>
+	);
+}
+
+/** Instead says which version the draft takes the place of, and leads to what differs. */
+function Instead({ acting }: { acting: number }) {
+	const [, setSearch] = useAddress();
+	const newest = useEditor((s) => s.base);
+	return (
+		<p>
+			{t("It takes the place of version {version}, which acts on calls now.", { version: acting })}
+			{newest !== acting && (
+				<>
+					{between()}
+					<button
+						type="button"
+						className="text-accent hover:underline"
+						onClick={() =>
+							setSearch(
+								(params) => {
+									for (const [key, value] of Object.entries({ panel: "versions", version: newest, with: acting }))
+										params.set(key, String(value));
+									return params;
+								},
+								{ replace: true },
+							)
+						}
+					>
+						{t("Show what differs")}
+					</button>
+				</>
+			)}
+		</p>
 	);
 }
 
@@ -260,33 +274,6 @@ function NotSaved({ draft, unread }: { draft: Definition; unread: Unread[] }) {
 			</Button>
 		</div>
 	);
-}
-
-/** whom is what of a match the workflows of a template share: tools are only for calls of
- * tools. */
-const whom = (match?: Match): string => JSON.stringify([match?.servers ?? [], match?.clients ?? []]);
-
-/** withMatch stores another workflow with the servers and clients of this one, and returns
- * its version. */
-async function withMatch(id: string): Promise<number> {
-	const path = { id };
-	const stored = await readWorkflow(id);
-	const { servers, clients } = editor().draft.match ?? {};
-	const definition = stored.definition as unknown as Definition;
-	const { servers: _, clients: __, ...rest } = definition.match ?? {};
-	const made = await api.PUT("/v1/workflows/{id}", {
-		params: { path, query: { base: stored.newestVersion } },
-		body: { ...definition, match: { ...rest, ...(servers && { servers }), ...(clients && { clients }) } } as never,
-	});
-	return made.data!.newestVersion;
-}
-
-/** useParts finds the workflows that the same template made with this one, for other
- * methods of MCP, and that do not act yet: they do not run, or only watch. */
-function useParts(): S["Workflow"][] {
-	const info = useEditor((s) => s.info);
-	const { data } = useWorkflows();
-	return partsOf(data?.workflows ?? [], info).filter((one) => !(one.enabled && one.mode === "enforce"));
 }
 
 /** Past says what the draft would have done to past calls. */
@@ -447,11 +434,11 @@ function Sentence({
 						? noServer(matches.noServers)
 						: matches.tools === 0
 							? t("No tool matches.")
-							: t("It runs around {what}.", {
-									what: list([
+							: t("It runs around {tools} ({where}).", {
+									tools: tn(matches.tools, "{n} tool", "{n} tools"),
+									where: list([
 										...(matches.servers > 0 ? [tn(matches.servers, "{n} server", "{n} servers")] : []),
 										...(matches.builtIn ?? []).map(partName),
-										tn(matches.tools, "{n} tool", "{n} tools"),
 									]),
 								})}
 				</b>

@@ -12,6 +12,7 @@ import { showList, showRun, toolsList } from "../sync";
 export function Runs({ onClose }: { onClose: () => void }) {
 	const id = useEditor((s) => s.id);
 	const shown = useEditor((s) => s.replay?.ran);
+	const isOn = useEditor((s) => s.info?.enabled === true);
 	const isList = useEditor((s) => s.draft.workflowType === toolsList);
 	const runs = query.useQuery("get", "/v1/workflows/{id}/runs", { params: { path: { id }, query: { limit: 200 } } });
 	const [, setSearch] = useAddress();
@@ -35,6 +36,9 @@ export function Runs({ onClose }: { onClose: () => void }) {
 					<X />
 				</Button>
 			</Cap>
+			<p className="px-4 pt-3 text-faint text-xs">
+				{t("These are the runs since Genkan started. Calls has the earlier ones.")}
+			</p>
 			<div className="min-h-0 flex-1 overflow-y-auto p-2">
 				<Loaded query={runs}>
 					{({ runs }) => {
@@ -43,7 +47,9 @@ export function Runs({ onClose }: { onClose: () => void }) {
 							<Empty title={t("It has not run since Genkan started.")}>
 								{isList
 									? t("It runs when a client lists its tools, once it is enabled or in shadow.")
-									: t("It runs around each call that it is for, once it is enabled or in shadow.")}
+									: isOn
+										? t("It runs at the next call that it is for.")
+										: t("It runs around each call that it is for, once it is enabled or in shadow.")}
 							</Empty>
 						) : (
 							<ul>
@@ -67,7 +73,7 @@ export function Runs({ onClose }: { onClose: () => void }) {
 														{brief(run.startedAt)}
 													</span>
 													<span className="line">{outcomeOf(run)}</span>
-													{run.mode === "shadow" && <Chip tone="accent">{t("shadow")}</Chip>}
+													{run.mode === "shadow" && !run.changed && <Chip tone="accent">{t("shadow")}</Chip>}
 													<span className="num ml-auto shrink-0 text-faint text-xs">
 														v{run.version} · {took(run.tookMillis)}
 													</span>

@@ -53,7 +53,9 @@ export function Versions({ onClose }: { onClose: () => void }) {
 			</Cap>
 			<div className="min-h-0 flex-1 overflow-y-auto p-2">
 				<p className="px-2 pb-2 text-muted text-xs">
-					{t("A change of the mode, such as from shadow to active, makes a version, too.")}
+					{t(
+						"What is edited is one version until it is enabled, or until somebody else edits it. A change of the mode makes one, too.",
+					)}
 				</p>
 				<Loaded query={versions}>
 					{(data) => (
@@ -82,21 +84,28 @@ export function Versions({ onClose }: { onClose: () => void }) {
 										)}
 										{v.version === stopped && <Chip>{v.mode === "shadow" ? t("was in shadow") : t("was active")}</Chip>}
 										{i === 0 && v.version !== running && v.version !== stopped && <Chip>{t("draft")}</Chip>}
-										{v.version !== running && v.version !== stopped && (v.enabledAt || v.mode === "shadow") && (
-											<span className="line text-muted text-xs" title={v.enabledAt && whole(v.enabledAt)}>
-												{!v.enabledAt
-													? t("shadow")
-													: v.mode === "shadow"
-														? t("in shadow {time}", { time: ago(v.enabledAt) })
-														: t("enabled {time}", { time: ago(v.enabledAt) })}
-											</span>
-										)}
+										{v.version !== running &&
+											v.version !== stopped &&
+											(i > 0 || v.enabledAt || v.mode === "shadow") && (
+												<span className="line text-muted text-xs" title={v.enabledAt && whole(v.enabledAt)}>
+													{!v.enabledAt
+														? v.mode === "shadow"
+															? t("shadow")
+															: t("never enabled")
+														: v.mode === "shadow"
+															? t("in shadow {time}", { time: ago(v.enabledAt) })
+															: t("enabled {time}", { time: ago(v.enabledAt) })}
+												</span>
+											)}
 										{counts.has(v.version) && (
 											<span className="text-faint text-xs" title={t("Of the last calls around which workflows ran.")}>
 												{tn(counts.get(v.version)!, "{n} run", "{n} runs")}
 											</span>
 										)}
-										<span className="num ml-auto text-faint text-xs" title={whole(v.updatedAt)}>
+										<span
+											className="num ml-auto text-faint text-xs"
+											title={t("Saved {time}", { time: whole(v.updatedAt) })}
+										>
 											{ago(v.updatedAt)}
 										</span>
 									</button>

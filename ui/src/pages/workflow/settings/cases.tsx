@@ -4,10 +4,12 @@ import { Button } from "@/ui";
 import { type Case, casesOf, type Node } from "../definition";
 import { Cel, NameField } from "../fields";
 import { outsOf } from "../kinds";
+import { exampleCase } from "../menu";
 import { edit, editNode, useEditor } from "../store";
 
 export function Cases({ node, wrong }: { node: Node; wrong: string[] }) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
+	const example = useEditor((s) => exampleCase(s.sample));
 	const cases = casesOf(node);
 	const write = (next: Case[], group = "") =>
 		editNode(node.id, (data) => ({ ...data, cases: next }), group && `${group} ${node.id}`);
@@ -50,6 +52,11 @@ export function Cases({ node, wrong }: { node: Node; wrong: string[] }) {
 					)}
 				</div>
 			))}
+			{example && cases.some((c) => c.when === example) && (
+				<p className="text-warn text-xs">
+					{t("Only calls with the value of the input go this way: {condition}", { condition: example })}
+				</p>
+			)}
 			{!readOnly && (
 				<Button
 					look="quiet"

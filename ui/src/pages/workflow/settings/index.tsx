@@ -1,4 +1,4 @@
-import { Copy, MoreHorizontal, Spline, Trash2 } from "lucide-react";
+import { Copy, Maximize2, Minimize2, MoreHorizontal, Spline, Trash2 } from "lucide-react";
 import { t } from "@/lang";
 import { Button, Cap, Field, Menu } from "@/ui";
 import { hookOf, type Node, nodeOf, remove } from "../definition";
@@ -13,8 +13,11 @@ import { Body, Choice, Message, NodeName, OnError, set, WholeField, Wrong } from
 import { SampleValues, ToolFields } from "./tool";
 import { WorkflowSettings } from "./workflow";
 
+/** Size is whether the settings have the room of input and output, too. */
+type Size = { wide: boolean; onWide: (wide: boolean) => void };
+
 /** Settings are those of the selected node, or of the workflow. */
-export function Settings() {
+export function Settings(size: Size) {
 	const id = useEditor((s) => s.selected.at(-1));
 	const many = useEditor((s) => s.selected.length);
 	const node = useEditor((s) => (id === undefined ? undefined : nodeOf(s.draft, id)));
@@ -22,7 +25,7 @@ export function Settings() {
 	return (
 		<section data-settings aria-label={t("Settings")} className="flex min-h-0 min-w-0 flex-col">
 			{node && many === 1 ? (
-				<NodeSettings key={`${discarded} ${node.id}`} node={node} />
+				<NodeSettings key={`${discarded} ${node.id}`} node={node} {...size} />
 			) : many > 1 ? (
 				<Several count={many} />
 			) : (
@@ -43,7 +46,7 @@ function Several({ count }: { count: number }) {
 	);
 }
 
-function NodeSettings({ node }: { node: Node }) {
+function NodeSettings({ node, wide, onWide }: { node: Node } & Size) {
 	const readOnly = useEditor((s) => s.readOnly !== null);
 	const allProblems = useEditor((s) => s.problems);
 	const problems = allProblems.filter((p) => p.node === node.id);
@@ -57,6 +60,17 @@ function NodeSettings({ node }: { node: Node }) {
 					<b className="text-text">{nameOf(node)}</b>
 					{kind && ` · ${kind}`}
 				</span>
+				<Button
+					look="quiet"
+					size="iconSmall"
+					className="ml-auto max-sm:hidden"
+					aria-pressed={wide}
+					aria-label={wide ? t("Show input and output again") : t("Enlarge the settings")}
+					title={wide ? t("Show input and output again") : t("Enlarge the settings")}
+					onClick={() => onWide(!wide)}
+				>
+					{wide ? <Minimize2 /> : <Maximize2 />}
+				</Button>
 				{!readOnly && (
 					<Menu
 						trigger={

@@ -4,7 +4,7 @@ import { readNumber, t } from "@/lang";
 import { Field, Input, Select, TextArea } from "@/ui";
 import { jsonOf } from "@/ui/schemaform";
 import { useTyped } from "@/ui/typed";
-import { hookOf, type Node } from "../definition";
+import { failsBy, hookOf, type Node } from "../definition";
 import { canFail } from "../kinds";
 import { rename } from "../node";
 import { editNode, editor, nameOf, type Problem, useEditor } from "../store";
@@ -79,6 +79,7 @@ export function Message({ node, label, placeholder }: { node: Node; label: strin
 }
 
 export function OnError({ node }: { node: Node }) {
+	const branches = useEditor((s) => failsBy(s.draft, node));
 	if (!canFail(node)) return null;
 	const inHook = node.type === "hook";
 	const value = inHook ? hookOf(node).onError : (node.data?.onError as string | undefined);
@@ -94,7 +95,7 @@ export function OnError({ node }: { node: Node }) {
 					)
 				}
 				options={{
-					"": t("Default: by its edge “fails” if there is one, otherwise the workflow fails"),
+					"": branches ? t("Default: by its edge “fails”") : t("Default: the workflow fails"),
 					fail: t("The workflow fails"),
 					continue: t("Go on as if nothing happened"),
 					branch: t("By its edge “fails”, which must be there"),
@@ -113,8 +114,10 @@ export function JsonField({
 	path,
 	step,
 	refusal,
+	hint,
 }: {
 	label: string;
+	hint?: string;
 	value: unknown;
 	onChange: (value: unknown) => void;
 	/** Where the value stands in the workflow, or in a step. */
@@ -155,6 +158,7 @@ export function JsonField({
 	return (
 		<Field
 			label={label}
+			hint={hint}
 			error={
 				unreadable !== undefined
 					? t("Not saved: this is not JSON yet ({why}).", { why: unreadable })
@@ -233,13 +237,12 @@ export function Wrong({ problems }: { problems: Problem[] }) {
 				<li key={i} className="flex gap-2">
 					<AlertTriangle aria-hidden className="mt-0.5 size-3 shrink-0" />
 					<span>
-						{reasonOf(p)}
 						{p.line
-							? t("{title} ({name})", {
-									title: "",
+							? t("{name}: {reason}", {
 									name: t("line {line}, column {column}", { line: p.line, column: p.column ?? 1 }),
+									reason: reasonOf({ ...p, line: undefined }),
 								})
-							: ""}
+							: reasonOf(p)}
 					</span>
 				</li>
 			))}

@@ -1,8 +1,10 @@
 import { useEffect, useState } from "react";
-import { t } from "@/lang";
+import { list, t } from "@/lang";
 import { aroundWord, workflowTypes } from "@/lang/terms";
 import { ClientNames, meantClients, noServer, useClients } from "@/pages/workflows/around";
 import { Cap, Field, Input, TextArea } from "@/ui";
+import type { Schema } from "@/ui/schema";
+import { useKinds } from "../ask-kinds";
 import type { Definition } from "../definition";
 import { Cel, Patterns } from "../fields";
 import { edit, useEditor } from "../store";
@@ -12,6 +14,18 @@ import { Body, Choice, JsonField, set, WholeField, Wrong } from "./parts";
 // Where the server reports problems of match.when.
 const matchWhen = "match.when";
 
+/** keysOf are the keys that a setting may have, with what they mean and are unless set. */
+function keysOf(settings: unknown, setting: string): string {
+	const schema = settings as Schema | undefined;
+	return list(
+		Object.entries(schema?.properties?.[setting]?.properties ?? {}).map(([key, { title, default: value }]) =>
+			value === undefined
+				? t("{key} ({title})", { key, title: title ?? key })
+				: t("{key} ({title}, {value} unless set)", { key, title: title ?? key, value: String(value) }),
+		),
+	);
+}
+
 // What match.tools names, if it is no tools.
 const named: Record<string, string> = { "prompts/get": /* t */ "Prompts", "resources/read": /* t */ "Resources" };
 
@@ -19,6 +33,7 @@ export function WorkflowSettings() {
 	const draft = useEditor((s) => s.draft);
 	const allProblems = useEditor((s) => s.problems);
 	const readOnly = useEditor((s) => s.readOnly !== null);
+	const limits = keysOf(useKinds().data?.settings, "limits");
 	const own = allProblems.filter((p) => !p.node || p.node === matchWhen);
 	const match = draft.match ?? {};
 	const put = (change: Partial<Definition>, group = "") => edit((draft) => ({ ...draft, ...change }), group);
@@ -56,7 +71,7 @@ export function WorkflowSettings() {
 			{own.length > 0 && <Wrong problems={own} />}
 			<Body>
 				<div className="grid grid-cols-2 gap-3">
-					<Field label={t("Name")}>
+					<Field label={t("Name")} hint={!draft.name && t("Without a name, its id is shown.")}>
 						<Input
 							value={draft.name}
 							placeholder={draft.id}
@@ -151,6 +166,7 @@ export function WorkflowSettings() {
 				</div>
 				<JsonField
 					label={t("Limits as JSON")}
+					hint={limits && t("Its keys: {keys}", { keys: limits })}
 					path="limits"
 					value={draft.limits}
 					refusal={(limits, take) => refusalOf("limits", limits, take)}

@@ -1,0 +1,52 @@
+package lang
+
+// jaThrown are what the engine of scripts throws most, in its words: goja's, and those of
+// encoding/json in JSON.parse. Genkan says none of them itself.
+var jaThrown = map[string]string{
+	"TypeError: Object has no member '%s'":                                            "「%s」というメソッドやプロパティはありません（TypeError）",
+	"TypeError: Cannot read property '%s' of undefined":                               "undefined や null の「%s」は読み取れません（TypeError）",
+	"TypeError: Cannot read property '%s' of undefined or null":                       "undefined や null の「%s」は読み取れません（TypeError）",
+	"TypeError: Cannot convert undefined or null to object":                           "undefined や null はオブジェクトや配列として扱えません（TypeError）",
+	"TypeError: Value is not object coercible":                                        "undefined や null はオブジェクトや配列として扱えません（TypeError）",
+	"TypeError: Value is not an object: %s":                                           "「%s」は関数やオブジェクトではありません（TypeError）",
+	"TypeError: Not a function: %s":                                                   "「%s」は関数ではありません（TypeError）",
+	"TypeError: %s is not a function":                                                 "「%s」は関数ではありません（TypeError）",
+	"TypeError: object is not iterable":                                               "配列のように順に取り出せる値ではありません（TypeError）",
+	"TypeError: Assignment to constant variable.":                                     "const の変数には代入できません（TypeError）",
+	"TypeError: Cannot assign to read only property '%s'":                             "「%s」は読み取り専用です（TypeError）",
+	"TypeError: Cannot add property %s, object is not extensible":                     "このオブジェクトに「%s」は追加できません（TypeError）",
+	"TypeError: Class constructor cannot be invoked without 'new'":                    "クラスは new を付けて呼び出してください（TypeError）",
+	"TypeError: No initial value":                                                     "空の配列の reduce には初期値が必要です（TypeError）",
+	"TypeError: Reduce of empty array with no initial value":                          "空の配列の reduce には初期値が必要です（TypeError）",
+	"TypeError: Converting circular structure to JSON":                                "自分自身を含む値は JSON にできません（TypeError）",
+	"TypeError: Do not know how to serialize a BigInt":                                "BigInt は JSON にできません（TypeError）",
+	"TypeError: Cannot mix BigInt and other types, use explicit conversions":          "BigInt はほかの型の値と一緒に計算できません（TypeError）",
+	"TypeError: Cannot convert a Symbol value to a string":                            "Symbol は文字列に変換できません（TypeError）",
+	"TypeError: Cannot convert object to primitive value":                             "オブジェクトを文字列や数値に変換できません（TypeError）",
+	"TypeError: The comparison function must be either a function or undefined":       "sort に渡せるのは比較する関数だけです（TypeError）",
+	"TypeError: String.prototype.replaceAll called with a non-global RegExp argument": "replaceAll の正規表現には g フラグが必要です（TypeError）",
+
+	"ReferenceError: %s is not defined":                              "「%s」は定義されていません（ReferenceError）",
+	"ReferenceError: Cannot access a variable before initialization": "変数が宣言より前で使われています（ReferenceError）",
+
+	"RangeError: Invalid array length":                               "配列の長さが正しくありません（RangeError）",
+	"RangeError: Invalid count value":                                "回数が正しくありません（RangeError）",
+	"RangeError: Invalid time value":                                 "日時が正しくありません（RangeError）",
+	"RangeError: Cannot convert %s to a BigInt":                      "「%s」は BigInt に変換できません（RangeError）",
+	"RangeError: toFixed() precision must be between 0 and 100":      "toFixed() の桁数は 0 から 100 までです（RangeError）",
+	"RangeError: toString() radix argument must be between 2 and 36": "toString() の基数は 2 から 36 までです（RangeError）",
+	"URIError: Malformed URI":                                        "URI の形式が正しくありません（URIError）",
+
+	"SyntaxError: Unexpected end of JSON input (%s)":                               "JSON が途中で終わっています（SyntaxError）",
+	"SyntaxError: unexpected EOF":                                                  "JSON が途中で終わっています（SyntaxError）",
+	"SyntaxError: Unexpected token at the end: %s":                                 "JSON の終わりの後に余分な文字があります（SyntaxError）",
+	"SyntaxError: invalid character %s looking for beginning of object key string": "JSON のキーが必要なところに文字 %s があります（SyntaxError）",
+	"SyntaxError: invalid character '%s'":                                          "JSON のこの場所に文字 '%s' は書けません（SyntaxError）",
+	"SyntaxError: invalid character %s in literal %s":                              "JSON のこの場所に文字 %s は書けません（SyntaxError）",
+	"SyntaxError: invalid character %s in numeric literal":                         "JSON の数値の中に文字 %s は書けません（SyntaxError）",
+	"SyntaxError: invalid character %s in string escape code":                      "JSON の文字列の \\ の後に文字 %s は書けません（SyntaxError）",
+	"SyntaxError: invalid character %s looking for beginning of value":             "JSON の値が必要なところに文字 %s があります（SyntaxError）",
+	"SyntaxError: invalid character %s after %s":                                   "JSON の区切り（, や :）が必要なところに文字 %s があります（SyntaxError）",
+	"SyntaxError: invalid character %s in string literal":                          "JSON の文字列の中に文字 %s は書けません（SyntaxError）",
+	"SyntaxError: Unterminated group":                                              "正規表現の ( が閉じられていません（SyntaxError）",
+}
