@@ -98,6 +98,9 @@ func (b *bench) enable(tb testing.TB, definitions []workflow.Definition) {
 	for i := range definitions {
 		definitions[i].Limits.HookMs = 300_000 // the machine may be busy
 		definitions[i].Limits.TotalMs = 300_000
+		if testkit.RaceDetector() {
+			definitions[i].Limits.HookMemMB = 256 // the detector has a memory of its own for each word
+		}
 		w, problems := workflow.Compile(&definitions[i], env)
 		if len(problems) > 0 {
 			tb.Fatalf("%s: %v", definitions[i].ID, problems)
