@@ -128,6 +128,17 @@ func TestWorkflowsRunAroundCalls(t *testing.T) {
 	}
 }
 
+// What the engine of scripts throws is said in the language of the house.
+func TestScriptErrorsInJapanese(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, conf{"lang": "ja", "mcpServers": conf{"one": child(t)}})
+	h.use("broken", `{"tools":["one__raw"]}`, `context.request.replaceAll("a", "b")`, "")
+	got, err := h.mcp("tools/call", "one__raw", `"arguments":{},`)
+	if err != nil || !strings.Contains(got, "「replaceAll」というメソッドやプロパティはありません（TypeError）") || strings.Contains(got, "line 1") {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
 // What workflows did to a call is kept whole only where what was sent and received is.
 func TestTracesOfCallsWithoutBodies(t *testing.T) {
 	t.Parallel()

@@ -140,8 +140,8 @@ var jaWorkflows = map[string]string{
 	"workflow %q cannot run: %s": "ワークフロー%qを実行できません。%s",
 	"hook module %q is used by %s; change or delete these workflows first":                                                                          "フックモジュール%qは %s で使われています。先にこれらのワークフローを変更するか削除してください",
 	"the script of hook module %q cannot be compiled: %s":                                                                                           "フックモジュール%qのスクリプトをコンパイルできません。%s",
-	"workflow %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change":             "ワークフロー%qはその間に変更されました：現在のバージョンは %d で、この変更はバージョン %d に対するものです。読み直して、もう一度変更してください",
-	"hook module %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change":          "フックモジュール%qはその間に変更されました：現在のバージョンは %d で、この変更はバージョン %d に対するものです。読み直して、もう一度変更してください",
+	"workflow %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change":             "ワークフロー%qはその間に変更されました：現在は v%d で、この変更は v%d に対するものです。読み直して、もう一度変更してください",
+	"hook module %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change":          "フックモジュール%qはその間に変更されました：現在は v%d で、この変更は v%d に対するものです。読み直して、もう一度変更してください",
 	"%q cannot be an id: an id has letters (a to z), digits and signs such as . _ -, at most %d in all, but no spaces and none of / \\ @ ? # %% \"": "%qは id にできません。id に使えるのは半角の英字、数字と . _ - などの記号で、%d 文字までです。空白と / \\ @ ? # %% \" は使えません",
 
 	// Lists of tools.
@@ -153,13 +153,13 @@ var jaWorkflows = map[string]string{
 
 	// What is stored, and tests of workflows.
 	"there is no workflow %q":                  "ワークフロー%qはありません",
-	"there is no version %d of workflow %q":    "ワークフロー%[2]qにバージョン %[1]d はありません",
-	"there is no version %d of hook module %q": "フックモジュール%[2]qにバージョン %[1]d はありません",
+	"there is no version %d of workflow %q":    "ワークフロー%[2]qに v%[1]d はありません",
+	"there is no version %d of hook module %q": "フックモジュール%[2]qに v%[1]d はありません",
 	"workflow %q has no test %q":               "ワークフロー%qにテスト%qはありません",
-	"workflow %q was changed meanwhile: its version %d was saved again; read it again and repeat the change":                                   "ワークフロー%qはその間に変更されました：バージョン %d がもう一度保存されています。読み直して、もう一度操作してください",
-	"%q was changed meanwhile, so this cannot become its version %d; read it again and repeat the change":                                      "%qはその間に変更されたため、これをバージョン %d にすることはできません。読み直して、もう一度変更してください",
-	"workflow %q cannot be enabled: version %d fails the test %q; change the workflow or the test, or enable it in spite of that":              "ワークフロー%qを有効にできません：バージョン %d はテスト%qに失敗します。ワークフローかテストを変更するか、失敗を承知で有効にしてください",
-	"workflow %q cannot be enabled: version %d fails the tests %s; change the workflow or the tests, or enable it in spite of that":            "ワークフロー%qを有効にできません：バージョン %d はテスト%sに失敗します。ワークフローかテストを変更するか、失敗を承知で有効にしてください",
+	"workflow %q was changed meanwhile: its version %d was saved again; read it again and repeat the change":                                   "ワークフロー%qはその間に変更されました：v%d がもう一度保存されています。読み直して、もう一度操作してください",
+	"%q was changed meanwhile, so this cannot become its version %d; read it again and repeat the change":                                      "%qはその間に変更されたため、これを v%d にすることはできません。読み直して、もう一度変更してください",
+	"workflow %q cannot be enabled: version %d fails the test %q; change the workflow or the test, or enable it in spite of that":              "ワークフロー%qを有効にできません：v%d はテスト%qに失敗します。ワークフローかテストを変更するか、失敗を承知で有効にしてください",
+	"workflow %q cannot be enabled: version %d fails the tests %s; change the workflow or the tests, or enable it in spite of that":            "ワークフロー%qを有効にできません：v%d はテスト%sに失敗します。ワークフローかテストを変更するか、失敗を承知で有効にしてください",
 	"the answer of test %q must be a JSON object: the result that the server is to have returned":                                              "テスト%qの answer は JSON オブジェクト（サーバーが返したことにする結果）でなければなりません",
 	"workflow %q would have %d tests, and %d are the most that it may have; leave some out, or delete others first":                            "ワークフロー%qのテストは合わせて %d 個になります。上限は %d 個です。いくつか外すか、先にほかのテストを削除してください",
 	"the tests of workflow %q would have more than %d MB together, which is the most that can be kept; leave some out, or delete others first": "ワークフロー%qのテストは合わせて %d MB を超えます。これより大きいものは保存できません。いくつか外すか、先にほかのテストを削除してください",
@@ -209,7 +209,7 @@ var jaWorkflows = map[string]string{
 	"Store a draft of a workflow with the scripts that its template has now, in place of\nthose that it had when the workflow was made. All else stays: parameters, match, order.\nWhat runs stays as it is until `genkan workflows enable`.": "ワークフローを作ったときのスクリプトを、テンプレートの現在のスクリプトに置き換えた下書きを保存します。\nパラメーター、match、order などはそのままです。有効なバージョンは `genkan workflows enable` まで変わりません。",
 	"workflow %q was not made from a template, so there is nothing to take over":                                                                                                                                                              "ワークフロー%qはテンプレートから作られていないため、取り込むものがありません",
 	"workflow %q has the scripts that the template %s has now":                                                                                                                                                                                "ワークフロー%qのスクリプトは、テンプレート「%s」の現在のものと同じです",
-	"Workflow %s runs its version %d in shadow mode: it records what it would do and changes nothing, until `genkan workflows enable %s --mode enforce`.":                                                                                     "ワークフロー「%s」はバージョン %d をシャドーモードで実行しています。`genkan workflows enable %s --mode enforce` を実行するまで、何をするはずだったかを記録するだけで、何も変えません。",
+	"Workflow %s runs its version %d in shadow mode: it records what it would do and changes nothing, until `genkan workflows enable %s --mode enforce`.":                                                                                     "ワークフロー「%s」は v%d をシャドーモードで実行しています。`genkan workflows enable %s --mode enforce` を実行するまで、何をするはずだったかを記録するだけで、何も変えません。",
 	"Client %s asks its own person about %s, too; the first answer counts.":                                                                                                                                                                   "クライアント「%s」が %s について利用者にも確認しています。最初の回答が有効です。",
 	// Messages of the compiler of scripts.
 	"Expected %q but found %q":                      "%qが必要ですが、%qが書かれています",

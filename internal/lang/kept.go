@@ -32,7 +32,7 @@ const (
 )
 
 func (l Language) kept(text string, depth int) string {
-	if said := l.translate(text); said != text || depth == 0 {
+	if said, ok := l.lookup(text); ok || depth == 0 {
 		return said
 	}
 	// What a script threw. At the top it may be the text of a server.
@@ -64,7 +64,8 @@ func (l Language) kept(text string, depth int) string {
 			values[i] = l.keptRow(value, depth-1)
 		}
 	}
-	said := l.fill(l.translate(best.format), values)
+	format, _ := l.lookup(best.format)
+	said := l.fill(format, values)
 	for _, one := range durations {
 		said = gateway.Closed(said, one)
 	}
@@ -99,11 +100,11 @@ const failedAt = "workflow %q failed at its node %q"
 
 // node translates what errors call a node without a label: KIND (ID).
 func (l Language) node(name string) string {
-	if said := l.translate(name); said != name {
+	if said, ok := l.lookup(name); ok {
 		return said
 	}
 	if at := strings.LastIndex(name, " ("); at > 0 && strings.HasSuffix(name, ")") {
-		if kind := l.translate(name[:at]); kind != name[:at] {
+		if kind, ok := l.lookup(name[:at]); ok {
 			return l.Sprintf("%s (%s)", kind, name[at+2:len(name)-1])
 		}
 	}

@@ -95,6 +95,9 @@ func TestWhatScriptsThrow(t *testing.T) {
 		if got := Japanese.Kept("line 1, column 2: " + thrown); got != want {
 			t.Errorf("%q became %q, want %q", thrown, got, want)
 		}
+		if got := Japanese.Text(gateway.Text{Format: "line 1, column 2: " + thrown}); got != want {
+			t.Errorf("the text %q became %q, want %q", thrown, got, want)
+		}
 		if got := Japanese.Kept("the server answered with error -32000: " + thrown); !strings.HasSuffix(got, thrown) {
 			t.Errorf("%q of a server became %q", thrown, got)
 		}

@@ -8,7 +8,11 @@
 // message has an entry, and every entry has a message.
 package lang
 
-import "genkan/internal/gateway"
+import (
+	"strings"
+
+	"genkan/internal/gateway"
+)
 
 // Language is one that genkan speaks. The zero value is English.
 type Language uint8
@@ -67,15 +71,23 @@ func (l Language) Others() (others []gateway.Translate) {
 	return others
 }
 
-// translate finds the format in this language. One that nobody has translated
-// is said in English.
+// translate finds the format in this language. A text without placeholders that has no
+// translation may be one that was said in English, such as what a script threw. One that
+// nobody has translated is said in English.
 func (l Language) translate(format string) string {
+	if said, ok := l.lookup(format); ok || l == English || strings.Contains(format, "%") {
+		return said
+	}
+	return l.kept(format, deepestText)
+}
+
+func (l Language) lookup(format string) (said string, ok bool) {
 	if l == Japanese {
 		for _, table := range japanese {
 			if said, ok := table[format]; ok {
-				return said
+				return said, true
 			}
 		}
 	}
-	return format
+	return format, false
 }

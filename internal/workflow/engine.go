@@ -299,10 +299,13 @@ func (r *Run) hiding(e *gateway.Error, cause error) error {
 func (w *Workflow) reason(engine *Engine, err error) any {
 	var d *denial
 	var e *gateway.Error
+	var thrown *script.Error
 	shown := gateway.Textf("%s", err.Error())
 	switch {
 	case errors.As(err, &d):
 		shown = d.reason
+	case errors.As(err, &thrown):
+		shown = gateway.Text{Format: thrown.Error()} // what the engine says is translated
 	case errors.As(err, &e):
 		shown = gateway.Text{Format: e.Message, Values: e.Values} // without what is for the log
 	}

@@ -94,13 +94,13 @@ test("two versions are compared by their steps, and a rollback lets calls behave
 	await panel.getByRole("button", { name: /^v1/ }).click();
 	await panel.getByRole("button", { name: "Roll back to it" }).click();
 	await page.getByRole("dialog").getByRole("button", { name: "Roll back to it" }).click();
-	await expect(page.getByText(/: what was version 1 runs again, as version 4\./)).toBeVisible();
+	await expect(page.getByText(/: what was v1 runs again, as v4\./)).toBeVisible();
 	await expect(page.getByText("active: v4")).toBeVisible();
 	expect(await echo(genkan, "back secret")).toContain("[one]");
 	await expect(node(page, "note")).toHaveCount(0);
 	// The call says which version ran around it.
 	await go(page, genkan, `calls/${await lastCall(genkan)}?tab=changes`);
-	await expect(page.getByText("version 4").first()).toBeVisible();
+	await expect(page.getByText("v4").first()).toBeVisible();
 	await genkan.rest("POST", "/v1/workflows/back/disable");
 });
 
@@ -261,7 +261,7 @@ test("enabling says what the draft would have done; shadow watches, enable acts"
 	// Shadow in place of a version that acts lets calls pass as they are, so it is asked about.
 	await page.getByRole("button", { name: "Enable…" }).click();
 	await bar.getByRole("button", { name: "Shadow first" }).click();
-	const question = page.getByRole("dialog", { name: "Stop version 3, and only watch?" });
+	const question = page.getByRole("dialog", { name: "Stop v3, and only watch?" });
 	await expect(question).toContainText("calls pass without the workflow until you enable it");
 	await question.getByRole("button", { name: "Cancel" }).click();
 	await expect(page.getByText("active: v3")).toBeVisible();
@@ -293,21 +293,19 @@ test("versions say their mode, and another mode is asked about", async ({ signed
 	await panel.getByRole("button", { name: /^v2 shadow/ }).click();
 	await panel.getByRole("button", { name: "Make it the draft" }).click();
 	const dialog = page.getByRole("dialog");
-	await expect(dialog).toContainText("Version 2 is in shadow mode, and the draft is not.");
+	await expect(dialog).toContainText("v2 is in shadow mode, and the draft is not.");
 	await dialog.getByRole("button", { name: "Make it the draft" }).click();
 	await expect(panel.getByRole("button", { name: /^v4 draft shadow/ })).toBeVisible();
 	await expect(page.getByText("active: v3")).toBeVisible();
 	expect(await echo(genkan, "modes secret")).toContain("[x]");
 
 	await panel.getByRole("button", { name: "Run it in shadow mode" }).click();
-	await expect(dialog).toContainText("Version 2 only watches");
+	await expect(dialog).toContainText("v2 only watches");
 	await dialog.getByRole("button", { name: "Cancel" }).click();
 	await expect(page.getByText("active: v3")).toBeVisible();
 	await panel.getByRole("button", { name: "Run it in shadow mode" }).click();
 	await dialog.getByRole("button", { name: "Run it in shadow mode" }).click();
-	await expect(
-		page.getByText(/version 2 runs again, as version 5\. It only watches: calls are not changed/),
-	).toBeVisible();
+	await expect(page.getByText(/v2 runs again, as v5\. It only watches: calls are not changed/)).toBeVisible();
 	await expect(page.getByText("shadow: v5")).toBeVisible();
 	await expect(panel.getByRole("button", { name: /^v5 shadow/ })).toBeVisible();
 	expect(await echo(genkan, "modes secret")).toContain("secret");
@@ -539,7 +537,7 @@ test("runs around real calls are painted on the drawing, and a change of the dra
 	await expect(page).toHaveURL(new RegExp(`workflows/ran\\?run=${call}`));
 	await expect(node(page, "hook")).toContainText("1 change");
 	const output = page.getByRole("region", { name: "Output" });
-	await expect(output).toContainText("What version 1 did to this call.");
+	await expect(output).toContainText("What v1 did to this call.");
 	await expect(output).toContainText("The workflow changed the call or its answer.");
 	await node(page, "hook").click();
 	await expect(output).toContainText("/response/content/0/text");
@@ -562,7 +560,7 @@ test("runs around real calls are painted on the drawing, and a change of the dra
 	await expect(node(page, "hook")).toContainText("1 change");
 	await expect(output.getByText(/What version/)).toHaveCount(0);
 	await runs.first().getByRole("button").click();
-	await expect(output).toContainText("What version 1 did to this call.");
+	await expect(output).toContainText("What v1 did to this call.");
 
 	// What a replay answers after another run was chosen does not take the run's place.
 	let answer = () => {};
@@ -576,12 +574,12 @@ test("runs around real calls are painted on the drawing, and a change of the dra
 	await asked;
 	await runs.last().getByRole("button").click();
 	await expect(page).toHaveURL(new RegExp(`run=${call}`));
-	await expect(output).toContainText("What version 1 did to this call.");
+	await expect(output).toContainText("What v1 did to this call.");
 	const answered = page.waitForResponse("**/v1/workflows/ran/replay");
 	answer();
 	await (await answered).finished();
 	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
-	await expect(output).toContainText("What version 1 did to this call.");
+	await expect(output).toContainText("What v1 did to this call.");
 });
 
 test.describe("tests", () => {
@@ -667,7 +665,7 @@ test("what a workflow of lists did is painted, and texts say how it is tried", a
 	await expect(page.getByRole("status").filter({ hasText: "keeps no lists" }).first()).toBeVisible();
 	await page.getByRole("region", { name: "Runs" }).getByRole("listitem").first().getByRole("button").click();
 	const output = page.getByRole("region", { name: "Output" });
-	await expect(output).toContainText("What version 1 did to a list of tools.");
+	await expect(output).toContainText("What v1 did to a list of tools.");
 	await expect(output).toContainText("The list stayed as it was.");
 	await expect(node(page, "call")).toContainText("✓");
 	await page.getByRole("button", { name: "Enable…" }).click();

@@ -59,7 +59,7 @@ test("other settings of the siblings are told, and made alike", async ({ signedI
 	// Those that act already stay as they are, unless that is wanted.
 	await switchPhones();
 	await page.getByRole("button", { name: "Enable…" }).click();
-	await expect(bar).toContainText("It takes the place of version 2, which acts on calls now.");
+	await expect(bar).toContainText("It takes the place of v2, which acts on calls now.");
 	await expect(alike).not.toBeChecked();
 	await bar.getByRole("button", { name: "Show what differs" }).click();
 	await expect(page.getByRole("list", { name: "What differs" })).toContainText('"phone"');

@@ -186,8 +186,11 @@ function Nav({ path }: { path: string }) {
 	const workflows = useWorkflows();
 	const approvals = useApprovals();
 	const waiting = approvals.data?.approvals.length ?? 0;
+	const servers = query.useQuery("get", "/v1/servers");
+	// Before there are servers, the tools are those that Genkan brings along.
+	const own = servers.data?.servers.some((server) => server.source !== "built-in");
 	const counts: Record<string, ReactNode> = {
-		"/tools": tools.data && number(tools.data.pagination.total),
+		"/tools": own && tools.data && number(tools.data.pagination.total),
 		"/workflows": workflows.data && number(drawn(workflows.data).length),
 		"/servers": tone && <Dot tone={tone.tone} title={tone.title} />,
 	};

@@ -111,7 +111,7 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 									>
 										{ranAs(trace)}
 									</Link>
-									{t("version {n}", { n: trace.version })}
+									v{trace.version}
 									{shadow && <Chip>{t("shadow")}</Chip>}
 									{trace.detached && <Chip>{t("beside the call")}</Chip>}
 								</span>

@@ -9,7 +9,6 @@ export default {
 	"There is no record of a workflow around this call.": "この呼び出しには、ワークフローの記録がありません。",
 	"None ran, or the record was not kept: Genkan keeps those of the last calls since it started.":
 		"実行されていないか、記録が残っていません。ノードごとの記録が残るのは、Genkan を起動してからの直近の呼び出しだけです。",
-	"version {n}": "バージョン {n}",
 	"It would have denied the call.": "実際に動いていれば、呼び出しを拒否していました。",
 	"It would have failed, and refused the call.": "実際に動いていれば、失敗して呼び出しを拒否していました。",
 	"It was not run, so nobody knows what it would have done.": "実行されなかったため、どう動いたかは分かりません。",

@@ -159,6 +159,7 @@ export default {
 	"Add a step after {name}": "{name} の後にノードを追加",
 	"{n} runs": "実行 {n} 回",
 	Output: "出力",
+	"(before your last change)": "（最後の変更の前）",
 	"What becomes of the call": "呼び出しの結果",
 	"Runs the draft on the input, with the answer of then. Nothing is sent.":
 		"入力と当時のサーバーの応答で、下書きを試します。サーバーには何も送信しません。",
@@ -183,7 +184,7 @@ export default {
 	"“{name}” v{version} is active.": "「{name}」の v{version} を有効にしました。",
 	Versions: "バージョン",
 	active: "有効",
-	"Version {version} is the draft now.": "バージョン {version} を下書きにしました。",
+	"v{version} is the draft now.": "v{version} を下書きにしました。",
 	"Make it the draft": "下書きにする",
 	Enable: "有効にする",
 	"Enable…": "有効にする…",
@@ -191,9 +192,8 @@ export default {
 	"It runs beside the calls and only records what it would have done, until you enable it.":
 		"有効にするまでは、呼び出しに影響を与えず、実行した場合の結果だけを記録します。",
 	"Shadow first": "まずシャドー（記録だけ）で試す",
-	"Stop version {version}, and only watch?": "バージョン {version} を止めて、記録だけにしますか？",
-	"It takes the place of version {version}, which acts on calls now.":
-		"現在適用されているバージョン {version} と入れ替わります。",
+	"Stop v{version}, and only watch?": "v{version} を止めて、記録だけにしますか？",
+	"It takes the place of v{version}, which acts on calls now.": "現在適用されている v{version} と入れ替わります。",
 	"Show what differs": "違いを見る",
 	"Enlarge the settings": "設定を広げる",
 	"Show input and output again": "入力と出力を再び表示",
@@ -203,8 +203,8 @@ export default {
 	"{key} ({title})": "{key}（{title}）",
 	"{key} ({title}, {value} unless set)": "{key}（{title}、既定値 {value}）",
 	"Only watch from now on": "シャドーに切り替える",
-	"In shadow the draft changes and refuses nothing. Version {version} stops, so calls pass without the workflow until you enable it.":
-		"シャドーの下書きは、結果を記録するだけで、変更も拒否もしません。バージョン {version} は止まるため、有効にするまで、呼び出しはこのワークフローなしで通ります。",
+	"In shadow the draft changes and refuses nothing. v{version} stops, so calls pass without the workflow until you enable it.":
+		"シャドーの下書きは、結果を記録するだけで、変更も拒否もしません。v{version} は止まるため、有効にするまで、呼び出しはこのワークフローなしで通ります。",
 	"Enable in spite of failing tests": "テストが失敗していても有効にする",
 	"Shadow in spite of failing tests": "テストが失敗していてもシャドー（記録だけ）で試す",
 	"{n} calls would be refused.": "{n} 件が拒否されます。",
@@ -291,7 +291,7 @@ export default {
 	Tests: "テスト",
 	draft: "下書き",
 	"Of the last calls around which workflows ran.": "ワークフローが動いた最近の呼び出しでの回数です。",
-	"“{name}”: version {version} runs again, as version {now}. It only watches: calls are not changed.":
+	"“{name}”: v{version} runs again, as v{now}. It only watches: calls are not changed.":
 		"「{name}」：v{version} の内容を v{now} としてシャドーで開始しました。呼び出しは変更されません。",
 	"The draft becomes the same; what it was stays in the list of versions.":
 		"下書きも同じ内容になります。今の下書きはバージョンの一覧に残ります。",
@@ -299,7 +299,7 @@ export default {
 	"would change": "変更の見込み",
 	"would deny": "拒否の見込み",
 	"was in shadow": "直前までシャドー",
-	"“{name}”: what was version {version} runs again, as version {now}.":
+	"“{name}”: what was v{version} runs again, as v{now}.":
 		"「{name}」：v{version} の内容を v{now} として有効にしました。",
 	"Compared with": "比較対象",
 	"the draft": "下書き",
@@ -307,18 +307,18 @@ export default {
 	"Make it active now": "すぐに有効にする",
 	shadow: "シャドー",
 	"was active": "直前まで有効",
-	"Make version {version} the draft?": "バージョン {version} を下書きにしますか？",
-	"Version {version} is in shadow mode, and the draft is not. What runs now stays.":
-		"モードが変わります。今の下書きは「適用する」、バージョン {version} はシャドーです。有効なバージョンは変わりません。",
-	"The draft is in shadow mode, and version {version} is not. What runs now stays.":
-		"モードが変わります。今の下書きはシャドー、バージョン {version} は「適用する」です。有効なバージョンは変わりません。",
-	"Run version {version} in shadow mode?": "バージョン {version} をシャドーで開始しますか？",
-	"Let version {version} act on calls?": "バージョン {version} に戻しますか？",
+	"Make v{version} the draft?": "v{version} を下書きにしますか？",
+	"v{version} is in shadow mode, and the draft is not. What runs now stays.":
+		"モードが変わります。今の下書きは「適用する」、v{version} はシャドーです。有効なバージョンは変わりません。",
+	"The draft is in shadow mode, and v{version} is not. What runs now stays.":
+		"モードが変わります。今の下書きはシャドー、v{version} は「適用する」です。有効なバージョンは変わりません。",
+	"Run v{version} in shadow mode?": "v{version} をシャドーで開始しますか？",
+	"Let v{version} act on calls?": "v{version} に戻しますか？",
 	"Run it in shadow mode": "シャドーで開始",
-	"The active version acts on calls. Version {version} only watches: calls then go through unchanged.":
-		"現在有効なバージョンは、呼び出しを変更または拒否します。バージョン {version} はシャドーで、結果を記録するだけです。呼び出しは変更も拒否もされずに通るようになります。",
-	"What runs now only watches. Version {version} changes and refuses calls at once.":
-		"今はシャドーで、結果を記録するだけです。バージョン {version} は、すぐに呼び出しの変更や拒否を始めます。",
+	"The active version acts on calls. v{version} only watches: calls then go through unchanged.":
+		"現在有効なバージョンは、呼び出しを変更または拒否します。v{version} はシャドーで、結果を記録するだけです。呼び出しは変更も拒否もされずに通るようになります。",
+	"What runs now only watches. v{version} changes and refuses calls at once.":
+		"今はシャドーで、結果を記録するだけです。v{version} は、すぐに呼び出しの変更や拒否を始めます。",
 	"Nothing differs.": "違いはありません。",
 	"What differs": "違い",
 	added: "追加",
@@ -372,9 +372,9 @@ export default {
 	"It runs at the next call that it is for.": "次の対象の呼び出しから実行されます。",
 	"{n} stopped for time or memory": "時間・メモリ超過で停止 {n} 回",
 	"p50 {time}": "p50 {time}",
-	"What version {version} did to this call.": "この呼び出しでバージョン {version} が実際に行ったことです。",
-	"What version {version} would have done to this call; it ran in shadow.":
-		"バージョン {version} をシャドーで実行した結果です。有効であれば、次のように変更していました。",
+	"What v{version} did to this call.": "この呼び出しで v{version} が実際に行ったことです。",
+	"What v{version} would have done to this call; it ran in shadow.":
+		"v{version} をシャドーで実行した結果です。有効であれば、次のように変更していました。",
 	"{replay} shows what the draft makes of it.": "「{replay}」で、下書きでの結果を確かめられます。",
 	"The call was refused.": "呼び出しは拒否されました。",
 	"The workflow failed, and the call was refused.": "ワークフローが失敗し、呼び出しは拒否されました。",
@@ -410,9 +410,9 @@ export default {
 		"このワークフローは、クライアントがツールの一覧を取得するときに動きます。一覧は記録に残らないため、過去の一覧では試せません。シャドー（記録だけ）で試すと、結果が「実行の記録」に表示されます。",
 	"It runs when a client lists its tools, once it is enabled or in shadow.":
 		"有効またはシャドーにすると、クライアントがツールの一覧を取得するたびに動きます。",
-	"What version {version} would have done to a list of tools; it ran in shadow.":
-		"バージョン {version} をシャドーで実行した結果です。有効であれば、ツールの一覧を次のように変更していました。",
-	"What version {version} did to a list of tools.": "バージョン {version} がツールの一覧に行ったことです。",
+	"What v{version} would have done to a list of tools; it ran in shadow.":
+		"v{version} をシャドーで実行した結果です。有効であれば、ツールの一覧を次のように変更していました。",
+	"What v{version} did to a list of tools.": "v{version} がツールの一覧に行ったことです。",
 	"A replay leaves out scripts that nobody waits for.": "完了を待たないスクリプトは、試すときには実行されません。",
 	"The workflow failed.": "ワークフローが失敗しました。",
 	"The list stayed as it was.": "一覧は変更されませんでした。",
@@ -434,8 +434,8 @@ export default {
 	"What is drawn is active already. There is nothing to enable.":
 		"表示している内容はすでに有効です。有効にする変更はありません。",
 	"“{way}”: {reason}": "「{way}」：{reason}",
-	"in shadow {time}": "{time} にシャドーで開始",
-	"enabled {time}": "{time} に有効化",
+	"in shadow {time}": "シャドー：{time}",
+	"enabled {time}": "有効化：{time}",
 	"“{name}” follows “{other}” now. Undo brings it back.":
 		"「{name}」を「{other}」の次に移しました。「元に戻す」で戻せます。",
 	"This edge was not drawn.": "この接続線は引けません。",
@@ -456,6 +456,6 @@ export default {
 	"What is edited is one version until it is enabled, or until somebody else edits it. A change of the mode makes one, too.":
 		"編集した内容は、有効にするか、ほかの人や別のタブが編集するまで 1 つのバージョンです。モードの変更でもバージョンが増えます。",
 	"never enabled": "未使用の下書き",
-	"Saved {time}": "保存：{time}",
+	"saved {time}": "保存：{time}",
 	"{n} calls would be changed.": "{n} 件が変更されます。",
 };

@@ -6,7 +6,7 @@ import { ChangedFields, changedBySteps, wouldHave } from "../call/changes";
 import { nodeOf } from "./definition";
 import { isDetached } from "./kinds";
 import { statsText, statusText, toneOf, wayText } from "./node";
-import { replayOf, type Trace, useEditor } from "./store";
+import { isOutdated, replayOf, type Trace, useEditor } from "./store";
 import { changedBy, ofLists, replayNow, toolsList } from "./sync";
 import { type DiffLine, diff, standsTwice, stateAt } from "./trace";
 
@@ -17,6 +17,7 @@ export function OutputPane() {
 	const replay = useEditor(replayOf);
 	const unplayable = useEditor((s) => s.unplayable);
 	const replaying = useEditor((s) => s.replaying);
+	const outdated = useEditor(isOutdated);
 	const id = useEditor((s) => (s.selected.length === 1 ? s.selected[0]! : ""));
 	const node = useEditor((s) => (id ? nodeOf(s.draft, id) : undefined));
 	const isList = useEditor((s) => s.draft.workflowType === toolsList);
@@ -46,6 +47,12 @@ export function OutputPane() {
 						: changed > 0
 							? tn(changed, "Output: {n} field changed", "Output: {n} fields changed")
 							: t("Output")}
+					{outdated && (
+						<span className="font-normal text-faint">
+							{between()}
+							{t("(before your last change)")}
+						</span>
+					)}
 				</span>
 				<Button
 					look="quiet"
@@ -69,18 +76,19 @@ export function OutputPane() {
 				tabIndex={0}
 				role="group"
 				aria-label={t("What becomes of the call")}
+				aria-busy={outdated && replaying}
 			>
 				{ran && (
 					<p role="status" className="border-line border-b bg-accent-soft px-4 py-2 text-xs">
 						{isList
 							? ran.mode === "shadow"
-								? t("What version {version} would have done to a list of tools; it ran in shadow.", {
+								? t("What v{version} would have done to a list of tools; it ran in shadow.", {
 										version: ran.version,
 									})
-								: t("What version {version} did to a list of tools.", { version: ran.version })
+								: t("What v{version} did to a list of tools.", { version: ran.version })
 							: ran.mode === "shadow"
-								? t("What version {version} would have done to this call; it ran in shadow.", { version: ran.version })
-								: t("What version {version} did to this call.", { version: ran.version })}
+								? t("What v{version} would have done to this call; it ran in shadow.", { version: ran.version })
+								: t("What v{version} did to this call.", { version: ran.version })}
 						{between()}
 						{!isList && (
 							<span className="text-muted">

@@ -1,7 +1,7 @@
 import { temporal } from "zundo";
 import { create } from "zustand";
 import type { S } from "../../api/client";
-import type { Definition, Edge, Node, Point } from "./definition";
+import { type Definition, type Edge, isMoved, type Node, type Point } from "./definition";
 import { named } from "./kinds";
 import { placed } from "./layout";
 
@@ -35,6 +35,8 @@ export type Replay = {
 	steps: Record<string, TraceStep>;
 	result: S["ReplayResult"];
 	ran?: Trace;
+	/** What was replayed. */
+	of?: Definition;
 };
 
 /** TestRun is what came of the tests of the draft, the last time they ran. */
@@ -122,6 +124,12 @@ export const useEditor = create<Editor>()(
 
 /** replayOf is what the draft makes of the sample; null while that is not known. */
 export const replayOf = (s: Editor): Replay | null => (s.unplayable ? null : s.replay);
+
+/** isOutdated tells whether the draft was changed since it was replayed. */
+export const isOutdated = (s: Editor): boolean => {
+	const of = replayOf(s)?.of;
+	return of !== undefined && !isMoved(of, s.draft);
+};
 
 export const editor = useEditor.getState;
 export const setEditor = useEditor.setState;

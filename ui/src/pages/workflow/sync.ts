@@ -294,7 +294,7 @@ export async function replayNow(call?: string): Promise<void> {
 		});
 		if (!isWanted()) return;
 		const steps = Object.fromEntries((data!.trace?.steps ?? []).map((step) => [step.node, step]));
-		setEditor({ replay: { call: chosen, matched: data!.matched, steps, result: data! }, unplayable: "" });
+		setEditor({ replay: { call: chosen, matched: data!.matched, steps, result: data!, of: draft }, unplayable: "" });
 	} catch (error) {
 		if (!isWanted()) return;
 		isAway = isUnreached(error);

@@ -95,13 +95,13 @@ function clientsIn(tokens?: S["TokenList"], calls?: S["CallList"], connections?:
 	return [...names];
 }
 
-/** askClients asks which clients are known. */
+/** askClients asks which clients are known now: one may have made its first call just before. */
 export const askClients = async (): Promise<string[]> =>
 	clientsIn(
 		...(await Promise.all([
-			queries.fetchQuery(sources.tokens),
-			queries.fetchQuery(sources.calls),
-			queries.fetchQuery(sources.connections),
+			queries.fetchQuery({ ...sources.tokens, staleTime: 0 }),
+			queries.fetchQuery({ ...sources.calls, staleTime: 0 }),
+			queries.fetchQuery({ ...sources.connections, staleTime: 0 }),
 		])),
 	);
 

@@ -181,14 +181,14 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 			</div>
 			{asking && (
 				<Confirm
-					title={t("Stop version {version}, and only watch?", { version: acting! })}
+					title={t("Stop v{version}, and only watch?", { version: acting! })}
 					action={t("Only watch from now on")}
 					danger
 					onClose={() => ask(false)}
 					onConfirm={() => void enable("shadow")}
 				>
 					{t(
-						"In shadow the draft changes and refuses nothing. Version {version} stops, so calls pass without the workflow until you enable it.",
+						"In shadow the draft changes and refuses nothing. v{version} stops, so calls pass without the workflow until you enable it.",
 						{ version: acting! },
 					)}
 				</Confirm>
@@ -203,7 +203,7 @@ function Instead({ acting }: { acting: number }) {
 	const newest = useEditor((s) => s.base);
 	return (
 		<p>
-			{t("It takes the place of version {version}, which acts on calls now.", { version: acting })}
+			{t("It takes the place of v{version}, which acts on calls now.", { version: acting })}
 			{newest !== acting && (
 				<>
 					{between()}

@@ -102,11 +102,8 @@ export function Versions({ onClose }: { onClose: () => void }) {
 												{tn(counts.get(v.version)!, "{n} run", "{n} runs")}
 											</span>
 										)}
-										<span
-											className="num ml-auto text-faint text-xs"
-											title={t("Saved {time}", { time: whole(v.updatedAt) })}
-										>
-											{ago(v.updatedAt)}
+										<span className="num line ml-auto text-faint text-xs" title={whole(v.updatedAt)}>
+											{t("saved {time}", { time: ago(v.updatedAt) })}
 										</span>
 									</button>
 									{shown === v.version && <Version id={id} version={v} all={data.versions} />}
@@ -170,8 +167,8 @@ function Version({
 			const what = { name: now.name, version, now: now.version };
 			say(
 				now.mode === "shadow"
-					? t("“{name}”: version {version} runs again, as version {now}. It only watches: calls are not changed.", what)
-					: t("“{name}”: what was version {version} runs again, as version {now}.", what),
+					? t("“{name}”: v{version} runs again, as v{now}. It only watches: calls are not changed.", what)
+					: t("“{name}”: what was v{version} runs again, as v{now}.", what),
 			);
 		} catch (error) {
 			complain(error);
@@ -186,7 +183,7 @@ function Version({
 		endSitting(); // what was drawn until now stays a version
 		edit((draft) => placed({ ...old!, version: draft.version, enabled: draft.enabled }));
 		select([]);
-		say(t("Version {version} is the draft now.", { version }), undo);
+		say(t("v{version} is the draft now.", { version }), undo);
 	};
 
 	return (
@@ -256,22 +253,22 @@ function Version({
 			</Loaded>
 			{asking === "draft" && (
 				<Confirm
-					title={t("Make version {version} the draft?", { version })}
+					title={t("Make v{version} the draft?", { version })}
 					action={t("Make it the draft")}
 					onClose={() => ask(null)}
 					onConfirm={() => void restore().catch(complain)}
 				>
 					{mode === "shadow"
-						? t("Version {version} is in shadow mode, and the draft is not. What runs now stays.", { version })
-						: t("The draft is in shadow mode, and version {version} is not. What runs now stays.", { version })}
+						? t("v{version} is in shadow mode, and the draft is not. What runs now stays.", { version })
+						: t("The draft is in shadow mode, and v{version} is not. What runs now stays.", { version })}
 				</Confirm>
 			)}
 			{asking === "run" && (
 				<Confirm
 					title={
 						mode === "shadow"
-							? t("Run version {version} in shadow mode?", { version })
-							: t("Let version {version} act on calls?", { version })
+							? t("Run v{version} in shadow mode?", { version })
+							: t("Let v{version} act on calls?", { version })
 					}
 					action={action}
 					danger={mode === "shadow" && info?.mode !== "shadow"}
@@ -282,14 +279,11 @@ function Version({
 					{mode === "shadow" && info?.mode === "shadow"
 						? t("It takes the place of what runs now, for all calls from now on.")
 						: mode === "shadow"
-							? t(
-									"The active version acts on calls. Version {version} only watches: calls then go through unchanged.",
-									{
-										version,
-									},
-								)
+							? t("The active version acts on calls. v{version} only watches: calls then go through unchanged.", {
+									version,
+								})
 							: info?.mode === "shadow"
-								? t("What runs now only watches. Version {version} changes and refuses calls at once.", { version })
+								? t("What runs now only watches. v{version} changes and refuses calls at once.", { version })
 								: t("It takes the place of what runs now, for all calls from now on.")}
 					{between()}
 					{t("The draft becomes the same; what it was stays in the list of versions.")}
