@@ -95,7 +95,7 @@ func TestWhatScriptsThrow(t *testing.T) {
 		if got := Japanese.Kept("line 1, column 2: " + thrown); got != want {
 			t.Errorf("%q became %q, want %q", thrown, got, want)
 		}
-		if got := Japanese.Text(gateway.Text{Format: "line 1, column 2: " + thrown}); got != want {
+		if got := Japanese.Text(gateway.Textf("line %d, column %d: %s", 1, 2, gateway.Text{Format: thrown})); got != want {
 			t.Errorf("the text %q became %q, want %q", thrown, got, want)
 		}
 		if got := Japanese.Kept("the server answered with error -32000: " + thrown); !strings.HasSuffix(got, thrown) {

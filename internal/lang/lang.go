@@ -71,14 +71,17 @@ func (l Language) Others() (others []gateway.Translate) {
 	return others
 }
 
-// translate finds the format in this language. A text without placeholders that has no
-// translation may be one that was said in English, such as what a script threw. One that
-// nobody has translated is said in English.
+// translate finds the format in this language. What a script threw is no format, and may
+// have been said in English. What nobody has translated stays as it is.
 func (l Language) translate(format string) string {
-	if said, ok := l.lookup(format); ok || l == English || strings.Contains(format, "%") {
+	said, ok := l.lookup(format)
+	if ok || l == English || strings.Contains(format, "%") {
 		return said
 	}
-	return l.kept(format, deepestText)
+	if said, ok := thrownText(format); ok {
+		return said
+	}
+	return l.kept(format, deepestText-1)
 }
 
 func (l Language) lookup(format string) (said string, ok bool) {

@@ -145,9 +145,12 @@ type Error struct {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-func (e *Error) Error() string {
+func (e *Error) Error() string { return e.Text().String() }
+
+// Text is what the error says. What the engine throws is in English.
+func (e *Error) Text() gateway.Text {
 	if e.Line > 0 {
-		return gateway.Textf("line %d, column %d: %s", e.Line, e.Column, e.Message).String()
+		return gateway.Textf("line %d, column %d: %s", e.Line, e.Column, gateway.Text{Format: e.Message})
 	}
-	return e.Message
+	return gateway.Text{Format: e.Message}
 }

@@ -305,7 +305,7 @@ func (w *Workflow) reason(engine *Engine, err error) any {
 	case errors.As(err, &d):
 		shown = d.reason
 	case errors.As(err, &thrown):
-		shown = gateway.Text{Format: thrown.Error()} // what the engine says is translated
+		shown = thrown.Text()
 	case errors.As(err, &e):
 		shown = gateway.Text{Format: e.Message, Values: e.Values} // without what is for the log
 	}

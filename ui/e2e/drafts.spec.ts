@@ -384,13 +384,20 @@ test("the trace of a call is painted on the drawing, and follows the draft", asy
 
 	// A field of the input writes the condition; the replay follows.
 	await node(page, "if").click();
-	const held: (() => Promise<void>)[] = [];
-	await page.route("**/replay", (route) => void held.push(() => route.continue()));
+	let held = 0;
+	let release = () => {};
+	const released = new Promise<void>((done) => {
+		release = done;
+	});
+	await page.route("**/replay", async (route) => {
+		held++;
+		await released;
+		await route.continue();
+	});
 	await page.getByRole("textbox", { name: /Condition for/ }).fill('args.text == "other"');
 	await expect(output).toContainText("(before your last change)");
-	await expect.poll(() => held.length).toBe(1);
-	await page.unroute("**/replay");
-	for (const route of held) await route();
+	await expect.poll(() => held).toBe(1);
+	release();
 	await expect(node(page, "no")).toContainText("refused");
 	await expect(output).not.toContainText("(before your last change)");
 	await expect(node(page, "call")).toHaveClass(/opacity-40/);
