@@ -380,6 +380,28 @@ test("an error in a script is in the gutter; completion knows the context and th
 	await expect(page.locator(".cm-tooltip-autocomplete")).toContainText("request");
 });
 
+test("what a script threw behind the call is told though agents are not told", async ({ signedIn: page, genkan }) => {
+	await genkan.call("fault__echo", { text: "hello" });
+	const script = "ctx.response.replaceAll('a', 'b')";
+	const edges = [
+		{ source: "start", target: "call" },
+		{ source: "call", target: "hook" },
+		{ source: "hook", target: "end" },
+	];
+	await put(genkan, {
+		...plain("threw", [{ id: "hook", type: "hook", data: { hook: { blocking: true, script } } }]),
+		edges,
+	} as never);
+	await go(page, genkan, "workflows/threw");
+	await expect(page.getByRole("region", { name: "Input" })).toContainText("Input: echo");
+	await page.getByRole("button", { name: "Replay", exact: true }).click();
+	const output = page.getByRole("region", { name: "Output" });
+	await expect(output).toContainText("so the answer to this call is withheld");
+	await expect(output).toContainText("Script: line 1, column 14: TypeError: Object has no member 'replaceAll'");
+	await output.getByRole("button", { name: "Script" }).click();
+	await expect(page.getByRole("textbox", { name: /Script of/ })).toContainText("replaceAll");
+});
+
 test("Enter of an input method neither adds a step nor ends a name", async ({ signedIn: page, genkan }) => {
 	await put(genkan, plain("ime"));
 	await go(page, genkan, "workflows/ime");

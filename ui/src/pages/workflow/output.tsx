@@ -6,7 +6,7 @@ import { ChangedFields, changedBySteps, wouldHave } from "../call/changes";
 import { nodeOf } from "./definition";
 import { isDetached } from "./kinds";
 import { statsText, statusText, toneOf, wayText } from "./node";
-import { isOutdated, replayOf, type Trace, useEditor } from "./store";
+import { isOutdated, nameOf, replayOf, select, type Trace, type TraceStep, useEditor } from "./store";
 import { changedBy, ofLists, replayNow, toolsList } from "./sync";
 import { type DiffLine, diff, standsTwice, stateAt } from "./trace";
 
@@ -213,8 +213,37 @@ function Ran({ ran, error }: { ran: Trace; error?: string }) {
 			</p>
 			{ran.changed && <p className="px-4 pb-2 text-muted">{t("Select a step to see what it changed.")}</p>}
 			{error && <p className="px-4 pb-2 whitespace-pre-wrap text-bad">{error}</p>}
+			<StepErrors steps={ran.steps} told={error} />
 		</>
 	);
+}
+
+/** StepErrors are errors of steps that the error of the call does not tell: agents are not told
+ * what a script says behind the call. */
+function StepErrors({ steps = [], told = "" }: { steps?: TraceStep[]; told?: string }) {
+	const draft = useEditor((s) => s.draft);
+	return steps
+		.filter(({ error }) => error && !told.includes(error))
+		.map(({ node: id, label, error }) => {
+			const node = nodeOf(draft, id);
+			return (
+				<p key={id} className="px-4 pt-2 whitespace-pre-wrap text-bad">
+					<Rich
+						text={t("{name}: {reason}")}
+						values={{
+							reason: error,
+							name: node ? (
+								<button type="button" className="font-medium underline" onClick={() => select([id])}>
+									{nameOf(node)}
+								</button>
+							) : (
+								label || id
+							),
+						}}
+					/>
+				</p>
+			);
+		});
 }
 
 function Outcome() {
@@ -256,6 +285,7 @@ function Outcome() {
 				</p>
 			)}
 			{error && <p className="px-4 pt-2 whitespace-pre-wrap text-bad">{error}</p>}
+			<StepErrors steps={trace?.steps} told={error} />
 			{result !== undefined && <Json value={result} className="max-h-none!" />}
 		</>
 	);
