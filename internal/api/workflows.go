@@ -201,9 +201,14 @@ func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
 	}
 	_, outdated := template.Newer(*s.Definition)
 	mode, match := s.Mode, &s.Match
-	if s.Running != 0 && s.Running != s.Version { // a draft may have others
-		if running, err := a.opt.Workflows.Workflow(r.Context(), s.ID, s.Running); err == nil {
-			mode, match = running.Mode, &running.Match
+	enabled := cmp.Or(s.Running, s.Ran)
+	drafted := enabled != s.Version
+	if drafted && enabled != 0 {
+		if other, err := a.opt.Workflows.Workflow(r.Context(), s.ID, enabled); err == nil {
+			drafted = !s.Same(other.Definition)
+			if s.Running != 0 { // a draft may have others
+				mode, match = other.Mode, &other.Match
+			}
 		}
 	}
 	stopped := 0
@@ -212,7 +217,7 @@ func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
 	}
 	return client.Workflow{
 		Template: s.MadeFrom.Template, Set: template.Set(s.Definition), Outdated: outdated, LimitOf: limitOf(s.ID),
-		ID: s.ID, Name: cmp.Or(s.Name, s.ID), Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
+		ID: s.ID, Name: cmp.Or(s.Name, s.ID), Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version, Drafted: drafted,
 		State: string(s.Phase(mode)), Stopped: stopped,
 		Order: s.Order, Mode: modeOf(mode), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
 		Source: source, UpdatedAt: s.UpdatedAt.Time().UTC(), ETag: tagOf(&s), Conditional: s.Match.When != "",

@@ -139,7 +139,8 @@ func TestARecordedCallBecomesATest(t *testing.T) {
 	}
 	d.speak(t, []spoken{
 		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", script), status: 200},
-		put("now", `{"from":"`+call+`"}`).answered(200, `"server":"fault","tool":"echo"`, `"client":"admin"`, `"expect":{"outcome":"ok","changed":true}`),
+		put("now", `{"from":"`+call+`"}`).answered(200, `"server":"fault","tool":"echo"`, `"client":"admin"`, `"expect":{"outcome":"ok","changed":true,"arguments":{`, `"response":{"content":[{`),
+		put("now", `{"from":"`+call+`"}`).answered(200, `"id":"now"`),
 		put("denied", `{"from":"`+call+`","expect":{"outcome":"denied"}}`).answered(200, `"id":"denied"`),
 		put("x", `{"from":"`+call+`","call":{"params":{}}}`).answered(400, "either from, or call and answer"),
 		put("x", `{"from":"`+unsent+`"}`).answered(409, "did not reach a server"),

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -218,7 +219,10 @@ func (a *API) replay(r *http.Request, id gateway.Identity, in client.ReplayReque
 		return out, nil
 	}
 	trace := a.traceOf(done.Trace.Redacted(redact))
-	out.Trace = &trace
+	out.Trace, out.Incomplete = &trace, done.Trace.Incomplete()
+	params, inParams := redactor(recorded.Params)
+	answer, inAnswer := redactor(recorded.Answered)
+	out.Given = &client.ReplayGiven{Params: params, Answer: answer, Redacted: slices.Compact(slices.Sorted(slices.Values(slices.Concat(inParams, inAnswer))))}
 	if done.Err != nil {
 		// The words of scripts in it are English texts.
 		out.Error = string(redact([]byte(a.language().Kept(lang.English.Error(gateway.AsError(done.Err))))))

@@ -310,7 +310,8 @@ func TestReplayAndBacktest(t *testing.T) {
 	draft := `,"definition":` + hooked("w", `ctx.request.params.arguments.text = "draft"`)
 	d.speak(t, []spoken{
 		replay(two, "").answered(404, "there is no workflow"),
-		replay(two, draft).answered(200, `"value":"draft"`),
+		replay(two, draft).answered(200, `"value":"draft"`, `"given":{"params":{`, `"text":"two"}`, `"answer":{`),
+		replay(two, `,"definition":`+hooked("w", `await fetch("https://example.com/")`)).answered(200, `"incomplete":true`, `"outcome":"failed"`),
 		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", script), status: 200},
 		replay(two, "").answered(200, `"matched":true`, `"outcome":"ok","changed":true,"sent":true`, `"patch":[{"op":"replace","path":"/request/params/arguments/text","value":"2"}]`, `{"level":"log","text":"saw two"}`, `"result":{`),
 		replay(secret, "").answered(200, `"outcome":"denied"`, `"sent":false`, "refused this call: it is secret"),

@@ -36,8 +36,10 @@ func (l Language) kept(text string, depth int) string {
 		return said
 	}
 	// What a script threw. At the top it may be the text of a server.
-	if thrown, ok := strings.CutPrefix(text, "Error: "); ok && depth < deepestText {
-		return thrown
+	if thrown, ok := strings.CutPrefix(text, "Error: "); ok {
+		if said, ok := l.lookup(thrown); ok || depth < deepestText {
+			return said
+		}
 	}
 	best, values := matching(patterns(), text)
 	if best == nil {

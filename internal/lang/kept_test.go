@@ -87,6 +87,17 @@ func TestEveryFormatIsFound(t *testing.T) {
 	}
 }
 
+// What Genkan's own functions throw is recognized without a place, too.
+func TestWhatFunctionsThrow(t *testing.T) {
+	const text = "not run, because a trial sends nothing; what would come of it is not known"
+	if got, want := Japanese.Kept("Error: "+text), Japanese.Sprintf(text); got != want || got == text {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := Japanese.Kept("Error: of a server"); got != "Error: of a server" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // What the engine of scripts throws is recognized behind its place, and nowhere else.
 func TestWhatScriptsThrow(t *testing.T) {
 	for format, want := range jaThrown {

@@ -184,6 +184,24 @@ var errNoTime = errors.New("it is no time in milliseconds")
 // Time is the point in time.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)) }
 
+// Same reports whether two versions of a workflow are the same but for when they were made and
+// what editors keep in nodes and edges, such as where they are drawn.
+func (d *Definition) Same(other *Definition) bool {
+	plain := func(d Definition) []byte {
+		d.Version, d.Enabled, d.CreatedAt, d.UpdatedAt = 0, false, 0, 0
+		d.Nodes, d.Edges = slices.Clone(d.Nodes), slices.Clone(d.Edges)
+		for i := range d.Nodes {
+			d.Nodes[i].rest = nil
+		}
+		for i := range d.Edges {
+			d.Edges[i].ID, d.Edges[i].rest = "", nil
+		}
+		raw, _ := json.Marshal(&d)
+		return raw
+	}
+	return sameJSON(plain(*d), plain(*other))
+}
+
 // handle is the way out of the source that an edge takes.
 func (e *Edge) handle() string {
 	if e.SourceHandle == nil || *e.SourceHandle == "" {

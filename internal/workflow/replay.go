@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"genkan/internal/gateway"
@@ -148,7 +147,7 @@ func (b *Backtest) add(one Replayed, past Past) {
 	case t.Outcome == OutcomeDenied:
 		kind = KindDenied
 		b.Denied++
-	case t.Outcome != OutcomeOK && slices.ContainsFunc(t.Steps, func(s Step) bool { return strings.Contains(s.Error, errSkipped.Error()) && s.Status == StatusError }):
+	case t.Incomplete():
 		b.Incomplete++
 	case t.Outcome == OutcomeFailed || t.Outcome == OutcomePassed:
 		kind = KindFailed

@@ -320,6 +320,9 @@ func (r *Run) changeResponse(is []byte) error {
 		return failure("a hook left a response that is no answer to %s: it must be an object with an array %q", r.calling.Method, part)
 	}
 	if r.response == nil {
+		if err := checkContent(nil, is); err != nil {
+			return err
+		}
 		r.entry.add("", []Op{{"add", "/response", is}})
 		r.response = is
 		return nil
@@ -331,9 +334,48 @@ func (r *Run) changeResponse(is []byte) error {
 	if err := r.checkOutput(out); err != nil {
 		return err
 	}
+	if err := checkContent(r.response, out); err != nil {
+		return err
+	}
 	r.response = out
 	r.entry.add("/response", patch)
 	return nil
+}
+
+// contentTexts are the members that must be strings, by the type of a content item.
+var contentTexts = map[string][]string{"text": {"text"}, "image": {"data", "mimeType"}, "audio": {"data", "mimeType"}, "resource_link": {"uri", "name"}}
+
+// checkContent checks the content items that a response has and did not have before. Clients
+// refuse a whole answer for one that breaks the protocol. What the server itself left out may
+// stay left out.
+func checkContent(was, is []byte) error {
+	before, after := contentOf(was), contentOf(is)
+	isText := func(item []byte, name string) bool { return bytes.HasPrefix(jsonrpc.Lookup(item, name), []byte{'"'}) }
+	at := func(i int) []byte {
+		if i < 0 || i >= len(before) {
+			return nil
+		}
+		return before[i]
+	}
+	for i, item := range after {
+		old := at(i)
+		// Items may have been added or removed before this one.
+		if bytes.Equal(old, item) || bytes.Equal(at(len(before)-len(after)+i), item) {
+			continue
+		}
+		for _, name := range append([]string{"type"}, contentTexts[jsonrpc.LookupText(item, "type")]...) {
+			if !isText(item, name) && (old == nil || isText(old, name)) {
+				return failure("a hook left a response that clients cannot read: content[%d].%s must be a string", i, name)
+			}
+		}
+	}
+	return nil
+}
+
+// contentOf returns the content items of a response.
+func contentOf(response []byte) (items [][]byte) {
+	_ = jsonrpc.Elements(jsonrpc.Lookup(response, "content"), func(item []byte) bool { items = append(items, item); return true })
+	return items
 }
 
 // textAnswer is the result of a tool that says a text.
@@ -446,7 +488,7 @@ func (w *Workflow) payload() int {
 }
 
 // errSkipped is returned by a node that does nothing in a dry run.
-var errSkipped = errors.New("not run, because a trial sends nothing; what would come of it is not known")
+var errSkipped = failure("not run, because a trial sends nothing; what would come of it is not known")
 
 // denial is the error of a node that refuses a call. The call may be sent again unchanged
 // after again; 0 is never.

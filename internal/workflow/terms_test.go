@@ -306,6 +306,38 @@ func TestStructuredContentIsChecked(t *testing.T) {
 	}
 }
 
+// What a hook makes of content must be readable by clients. What the server said is its own.
+func TestContentIsChecked(t *testing.T) {
+	t.Parallel()
+	const ok, wrong = `{"content":[`, `denied: workflow "w" failed at its node "Script (hook)", so the answer`
+	for name, c := range map[string]struct{ script, want string }{
+		"a text is changed":          {"context.response.content[0].text = 'b'", ok},
+		"a text becomes a number":    {"context.response.content[0].text = 5", wrong},
+		"a text is removed":          {"delete context.response.content[0].text", wrong},
+		"an item has no type":        {"context.response.content.push({text: 'x'})", wrong},
+		"an item is a text":          {"context.response.content.push('x')", wrong},
+		"an image has no data":       {"context.response.content.push({type: 'image', mimeType: 'image/png'})", wrong},
+		"an image is added":          {"context.response.content.push({type: 'image', mimeType: 'image/png', data: ''})", ok},
+		"a type that is not known":   {"context.response.content.push({type: 'smell'})", ok},
+		"the server's item is odd":   {"context.response.content[0].text = 'b'; /* content[1] stays */", ok},
+		"an item is removed":         {"context.response.content.shift()", ok},
+		"an item is added before":    {"context.response.content.unshift({type: 'text', text: 'x'})", ok},
+		"an answer is made before":   {"return {action: 'respond', response: {content: [{type: 'text', text: 'x'}]}}", ok},
+		"a wrong answer is made":     {"return {action: 'respond', response: {content: [{type: 'text', text: 1}]}}", wrong},
+		"a text alone is an answer":  {"context.response = 'x'", ok},
+		"structured content is free": {"context.response.structuredContent = {text: 5}", ok},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, Options{}, flow("w", "start → mcp → hook → end\nhook: "+c.script))
+			b.server.answer = answer(`{"content":[{"type":"text","text":"a"},{"type":"text","odd":1}]}`)
+			if got := said(b.handler.Handle(context.Background(), b.newCall("do", "{}"))); !strings.HasPrefix(got, c.want) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
 // A hook that may leave members out is not held to a schema that no client checks.
 func TestPartialStructuredContent(t *testing.T) {
 	t.Parallel()

@@ -60,6 +60,14 @@ type Trace struct {
 	Steps  []Step
 }
 
+// Incomplete reports whether the run of a replay ended because a script needed what a replay
+// does not do. What becomes of such a call is not known.
+func (t *Trace) Incomplete() bool {
+	return t.Outcome != OutcomeOK && slices.ContainsFunc(t.Steps, func(s Step) bool {
+		return s.Status == StatusError && strings.Contains(s.Error, errSkipped.Error())
+	})
+}
+
 // Took is how long the nodes took, without the call and without people. Of a hook beside
 // the path it is without the time in a queue, for which nobody waited.
 func (t *Trace) Took() (took time.Duration) {

@@ -20,6 +20,7 @@ type Workflow struct {
 	Running     int       `json:"runningVersion,omitempty" doc:"The version that runs."`
 	Stopped     int       `json:"stoppedVersion,omitempty" doc:"The version that ran until the workflow was stopped."`
 	Newest      int       `json:"newestVersion"`
+	Drafted     bool      `json:"drafted,omitempty" doc:"The newest version is a draft: it is not what runs, or ran last."`
 	Order       int       `json:"order" doc:"The workflow with the lowest sees a call first and its answer last."`
 	Mode        string    `json:"mode" doc:"enforce; or shadow, if it only watches. That of the version that runs, or of the newest if none does."`
 	Problems    int       `json:"problemCount" doc:"How many things keep the newest version from being enabled."`
@@ -227,6 +228,17 @@ type ReplayResult struct {
 	// Redacted names rules of the call history; what a workflow replaces is not among them.
 	Redacted []string `json:"redacted,omitempty" doc:"The rules that took secrets out of result. The caller would get them."`
 	Error    string   `json:"error,omitempty" doc:"The error that the caller would get."`
+	// Whoever may replay a call sees what was sent and answered anyway, in the result of a
+	// workflow that changes nothing.
+	Given      *ReplayGiven `json:"given,omitempty" doc:"What the workflow was run on."`
+	Incomplete bool         `json:"incomplete,omitempty" doc:"The workflow failed because a script needed what a replay does not do: it called a tool, or fetched something. What becomes of such a call is not known."`
+}
+
+// ReplayGiven is a call of the history as it was sent, and its server's answer, without secrets.
+type ReplayGiven struct {
+	Params   json.RawMessage `json:"params"`
+	Answer   json.RawMessage `json:"answer"`
+	Redacted []string        `json:"redacted,omitempty" doc:"The rules that took secrets out."`
 }
 
 // BacktestRequest asks what a workflow makes of the last calls of the history.

@@ -173,8 +173,15 @@ export function span(since: string | number | Date, until: string | number | Dat
 /** minute is clock without seconds. */
 export const minute = (at: string | number | Date): string => clock(at).replace(/:\d\d$/, "");
 
-/** brief is clock, without the seconds of another day: for columns. */
-export const brief = (at: string | number | Date): string => (isToday(new Date(at)) ? clock(at) : minute(at));
+/** brief is clock, short enough for columns: of another day it has no seconds. */
+export const brief = (at: string | number | Date): string => {
+	const when = new Date(at);
+	if (isToday(when) || lang === "en") return isToday(when) ? clock(when) : minute(when);
+	const date = format("date", () => new Intl.DateTimeFormat(locale(), { month: "numeric", day: "numeric" })).format(
+		when,
+	);
+	return `${date} ${time(when).replace(/:\d\d$/, "")}`;
+};
 
 const isToday = (when: Date): boolean => when.toDateString() === new Date().toDateString();
 

@@ -169,7 +169,6 @@ export const Changes = memo(function Changes({ call }: { call: S["CallDetails"] 
 											{step.error && (
 												<div className={cx("mt-1 break-words whitespace-pre-wrap", shadow ? "text-muted" : "text-bad")}>
 													{marked(step.error)}
-													{step.line ? t("{title} ({name})", { title: "", name: t("line {n}", { n: step.line }) }) : ""}
 												</div>
 											)}
 										</li>
@@ -218,9 +217,7 @@ export function ChangedFields({
 							{before !== undefined && <Line sign="-" value={before} pale={shadow} />}
 							{before === undefined && op.op !== "add" && (
 								<div className="px-3 py-0.5 font-sans text-faint">
-									{t(
-										"The record has what a step wrote, not what that replaced. A replay through the draft shows both.",
-									)}
+									{t("Here is what the step wrote, not what that replaced. A replay through the workflow shows both.")}
 								</div>
 							)}
 							{op.op !== "remove" && <Line sign="+" value={op.value ?? op.from} pale={shadow} />}

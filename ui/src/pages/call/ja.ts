@@ -23,9 +23,8 @@ export default {
 	"not carried out": "適用していません",
 	"beside the call": "呼び出しと並行",
 	removed: "削除",
-	"The record has what a step wrote, not what that replaced. A replay through the draft shows both.":
-		"記録に残るのは変更後の内容だけです。下書きで試すと、変更前の内容も表示されます。",
-	"line {n}": "{n} 行目",
+	"Here is what the step wrote, not what that replaced. A replay through the workflow shows both.":
+		"ここに表示しているのは変更後の内容です。「ワークフローで試す」を使うと、変更前の内容も確かめられます。",
 	"Parts of the call": "呼び出しの内容",
 	"Request and answer": "リクエストと応答",
 	"Changes per step": "ノードごとの変更",

@@ -229,7 +229,7 @@ function Nothing({
 				until
 					? t("Searched back to {time}. The search goes on.", { time: whole(until) })
 					: t("New calls that match appear here by themselves."),
-				text && t("Secrets are masked in the history, so they are not found by their text."),
+				text && t("Secrets are masked wherever the history is shown, so a search does not find them."),
 			)}
 		</Empty>
 	);

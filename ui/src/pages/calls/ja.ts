@@ -31,8 +31,8 @@ export default {
 	"No call is like that.": "条件に合う呼び出しはありません。",
 	"Show all calls": "すべての呼び出しを表示",
 	"Searched back to {time}. The search goes on.": "{time} の分まで検索しました。検索を続けています。",
-	"Secrets are masked in the history, so they are not found by their text.":
-		"シークレットは記録の中で伏せてあるため、その文字列では見つかりません。",
+	"Secrets are masked wherever the history is shown, so a search does not find them.":
+		"シークレットは、記録を表示するときに必ず伏せるため、検索では見つかりません。",
 	"New calls that match appear here by themselves.": "条件に合う呼び出しがあると、自動で表示されます。",
 	"Since {time}": "{time} 以降",
 	"Until {time}": "{time} まで",
@@ -72,7 +72,7 @@ export default {
 	"All three steps are done.": "3 つの手順がすべて完了しました。",
 	"Three steps, about a minute. This list ticks itself off.":
 		"3 つの手順、1 分ほどで完了します。終わった手順には自動でチェックが付きます。",
-	"Changed your mind? This command puts every file back, to the byte:":
+	"Changed your mind? This command puts every file back:":
 		"やめたいときは、次のコマンドですべてのファイルを元どおりにできます：",
 	"Getting started: {n} of {all} steps are done.": "始め方：{all} つの手順のうち {n} つが完了しました。",
 	"Do not show again": "今後は表示しない",
@@ -117,8 +117,8 @@ export default {
 	"What changes for {name}": "{name} の変更内容",
 	"Nothing changes.": "変更はありません。",
 	"stays as it is": "変更なし",
-	"The file as it is now is kept. Undo puts it back, to the byte.":
-		"現在のファイルは保管されます。いつでも「元に戻す」で元どおりにできます。",
+	"The file as it is now is kept, and can be put back. What is changed in it later stays.":
+		"現在のファイルは保管され、あとから元に戻せます。その間に加えたほかの変更は残ります。",
 	"Which MCP tools do you have? Call one that only reads.":
 		"使える MCP ツールを教えてください。そのうち読み取り専用のものを 1 つ呼び出してください。",
 	"The first call has come": "最初の呼び出しが届きました",

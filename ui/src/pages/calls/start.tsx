@@ -18,8 +18,8 @@ import {
 	Spinner,
 	say,
 } from "@/ui";
-import { about, undo, unreadable } from "../clients/change";
-import { Lines } from "../clients/lines";
+import { about, isEmpty, oneForAll, undo, unreadable } from "../clients/change";
+import { Down, Lines } from "../clients/lines";
 import { moves } from "../servers/state";
 import type { Call } from "./rows";
 import { ownServers } from "./words";
@@ -131,7 +131,7 @@ export function Start({
 				</ol>
 			</Card>
 			<p className="mt-4 text-muted">
-				{t("Changed your mind? This command puts every file back, to the byte:")}
+				{t("Changed your mind? This command puts every file back:")}
 				{between()}
 				<Command words={[...command, "undo"]} />
 			</p>
@@ -356,7 +356,7 @@ function Client({
 	const ask = async (dryRun: boolean) => {
 		const { data } = await api.POST("/v1/connections/{client}", {
 			params: { path: { client: client.name } },
-			body: { dryRun },
+			body: { dryRun, aggregate: isEmpty(client) },
 		});
 		return data!;
 	};
@@ -424,6 +424,7 @@ function Client({
 						</>
 					}
 				>
+					{isEmpty(client) && <p className="mb-4 text-muted">{oneForAll()}</p>}
 					<Change change={change} />
 				</Dialog>
 			)}
@@ -441,12 +442,6 @@ const unchanged = (files: S["ConnectedFile"][]) =>
 
 /** Change is what connecting does to the files of a client, as a diff. */
 function Change({ change }: { change: S["ConnectResult"] }) {
-	const { data } = query.useQuery("get", "/v1/servers");
-	const down = (data?.servers ?? []).filter((server) => server.state === "down").map((server) => server.name);
-	const broken = change.files
-		.flatMap((file) => file.entries ?? [])
-		.flatMap((entry) => entry.server ?? [])
-		.filter((name) => down.includes(name));
 	if (!change.files.some((file) => changes(file) || file.problem)) return <p>{unchanged(change.files)}</p>;
 	return (
 		<div className="flex flex-col gap-4">
@@ -467,12 +462,10 @@ function Change({ change }: { change: S["ConnectResult"] }) {
 					)}
 				</div>
 			))}
-			{broken.length > 0 && (
-				<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
-					{t("Down in Genkan, so it will not work in the client either: {names}.", { names: listed(broken) })}
-				</p>
-			)}
-			<p className="text-muted">{t("The file as it is now is kept. Undo puts it back, to the byte.")}</p>
+			<Down files={change.files} />
+			<p className="text-muted">
+				{t("The file as it is now is kept, and can be put back. What is changed in it later stays.")}
+			</p>
 		</div>
 	);
 }

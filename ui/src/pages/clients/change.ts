@@ -4,6 +4,12 @@ import { complain, say } from "@/ui";
 
 type Client = Pick<S["ClientConnection"], "name" | "title">;
 
+/** isEmpty tells whether a client has no servers of its own. Connected, it gets one entry for all. */
+export const isEmpty = ({ files }: S["ClientConnection"]): boolean => files.every((file) => file.servers === 0);
+
+export const oneForAll = (): string =>
+	t("One entry leads to all servers. Tools are called by their server and their name, such as github__list_issues.");
+
 /** about names a client for notes: what is told of it later replaces what was told before. */
 export const about = ({ name }: Client): string => `client/${name}`;
 

@@ -4,8 +4,8 @@ import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { list, quoted, t, tn } from "@/lang";
 import { Button, Cap, Card, Dialog, LinkButton, Loaded, Picked, Problem, say } from "@/ui";
-import { about } from "./change";
-import { Lines } from "./lines";
+import { about, isEmpty, oneForAll } from "./change";
+import { Down, Lines } from "./lines";
 
 /** Connect shows what connecting a client would change, and does it. */
 export function Connect({
@@ -21,16 +21,17 @@ export function Connect({
 	const path = { client: client.name };
 	const [left, leave] = useState<string[]>([]);
 	const add = lacking?.filter((name) => !left.includes(name));
+	const body = { add, aggregate: !lacking && isEmpty(client) };
 	const plan = query.useQuery(
 		"post",
 		"/v1/connections/{client}",
-		{ params: { path }, body: { dryRun: true, add } },
+		{ params: { path }, body: { ...body, dryRun: true } },
 		{ staleTime: 0, gcTime: 0, enabled: add?.length !== 0, placeholderData: keepPreviousData },
 	);
 	const connect = query.useMutation("post", "/v1/connections/{client}");
 	const start = () =>
 		connect.mutate(
-			{ params: { path }, body: { add } },
+			{ params: { path }, body },
 			{
 				onSuccess: () => {
 					refresh("/v1/connections", "/v1/doctor", "/v1/tokens");
@@ -75,9 +76,11 @@ export function Connect({
 								? t(
 										"An agent reaches only the servers that its client has an entry for. These are added; everything else in the file stays, and the file from before is kept.",
 									)
-								: t(
-										"These entries would lead to Genkan. Every tool keeps its name; one more, read_result, reads large answers in parts. Everything else in the file stays, and the file from before is kept.",
-									)}
+								: body.aggregate
+									? oneForAll()
+									: t(
+											"These entries would lead to Genkan. Every tool keeps its name; one more, read_result, reads large answers in parts. Everything else in the file stays, and the file from before is kept.",
+										)}
 						</p>
 						{lacking && lacking.length > 1 && (
 							<fieldset className="flex flex-wrap gap-1.5">
@@ -119,6 +122,7 @@ export function Connect({
 								{file.problem && <Problem className="m-3" error={file.problem.error} />}
 							</Card>
 						))}
+						{files && <Down files={files} />}
 						{connect.error && <Problem error={connect.error} />}
 					</div>
 				)}

@@ -143,8 +143,7 @@ function Connections() {
 													{through > 0 ? t("Disconnect") : t("Put the file back")}
 												</Button>
 											)}
-											{entries === 0 && !problem && <Entry client={one} command={data.command} />}
-											{through < entries && !problem && (
+											{(through < entries || entries === 0) && !problem && (
 												<Button look="primary" onClick={() => ask(one)}>
 													{t("Connect")}
 												</Button>

@@ -1,3 +1,5 @@
+import { query, type S } from "@/api/client";
+import { both, t } from "@/lang";
 import { cx } from "@/ui";
 
 /** Lines are the lines of a client's file that change, as they will be written. */
@@ -14,5 +16,21 @@ export function Lines({ diff }: { diff: string[] }) {
 				</div>
 			))}
 		</pre>
+	);
+}
+
+/** Down tells which entries of connected clients lead to servers that are down. */
+export function Down({ files }: { files: S["ConnectedFile"][] }) {
+	const { data } = query.useQuery("get", "/v1/servers");
+	const down = (data?.servers ?? []).filter((server) => server.state === "down").map((server) => server.name);
+	const broken = files
+		.flatMap((file) => file.entries ?? [])
+		.flatMap((entry) => entry.server ?? [])
+		.filter((name) => down.includes(name));
+	if (broken.length === 0) return null;
+	return (
+		<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
+			{t("Down in Genkan, so it will not work in the client either: {names}.", { names: both(broken) })}
+		</p>
 	);
 }

@@ -68,9 +68,10 @@ function Choice({
 }) {
 	const fresh = plan.servers.filter((server) => !server.known);
 	// What came with a project runs what its authors chose: a person agrees to each.
-	const [chosen, choose] = useState(() => new Set(fresh.filter((s) => !s.project).map((s) => s.name)));
+	const [clicked, click] = useState<Record<string, boolean>>({});
+	const isChosen = (server: S["ImportServer"]) => clicked[server.name] ?? !server.project;
 	const run = query.useMutation("post", "/v1/import");
-	const taken = fresh.filter((server) => chosen.has(server.name));
+	const taken = fresh.filter(isChosen);
 	const needed = taken.flatMap((server) => (server.inputs ?? []).filter((input) => input.needed));
 	const lacking = needed.some((input) => !values[input.secret] && !input.default);
 	const start = async () => {
@@ -112,8 +113,8 @@ function Choice({
 		<div className="flex flex-col gap-4">
 			{broken}
 			<p className="text-muted">
-				{t("Found in {files}. The files stay as they are; connecting a client is the next step.", {
-					files: both(new Set(read.map((file) => file.title))),
+				{t("Found in {files}. The files stay as they are, until you connect their client.", {
+					files: both(new Set(fresh.flatMap((server) => server.origins.map((origin) => origin.title)))),
 				})}
 			</p>
 			<ul className="overflow-hidden rounded-lg border border-line">
@@ -123,13 +124,8 @@ function Choice({
 							<input
 								type="checkbox"
 								className="mt-1 accent-accent"
-								checked={chosen.has(server.name)}
-								onChange={(event) => {
-									const next = new Set(chosen);
-									if (event.target.checked) next.add(server.name);
-									else next.delete(server.name);
-									choose(next);
-								}}
+								checked={isChosen(server)}
+								onChange={({ target }) => click({ ...clicked, [server.name]: target.checked })}
 							/>
 							<span className="min-w-0 flex-1">
 								<span className="flex flex-wrap items-center gap-2">

@@ -111,8 +111,8 @@ export default {
 	"Read: {files}": "確認したクライアント：{files}",
 	"No client on this machine has a file with servers.":
 		"このマシンには、サーバーが設定されたクライアントがありません。",
-	"Found in {files}. The files stay as they are; connecting a client is the next step.":
-		"{files} の設定から見つかりました。取り込んでも、クライアントのファイルは変わりません。クライアントは次の手順でつなぎます。",
+	"Found in {files}. The files stay as they are, until you connect their client.":
+		"{files} の設定から見つかりました。クライアントをつなぐまで、ファイルは変わりません。",
 	"came with a project": "プロジェクトに付属",
 	"{n} secrets go to the vault": "シークレット {n} 件を保管庫にコピーします",
 	"Sets {names}, which can make it run other code.":

@@ -37,7 +37,7 @@ import {
 	replayNow,
 	toolsList,
 } from "./sync";
-import { stateAt } from "./trace";
+import { givenTo, stateAt } from "./trace";
 
 /** InputPane shows the call that comes into the selected node. */
 export function InputPane() {
@@ -45,6 +45,7 @@ export function InputPane() {
 	const noSample = useEditor((s) => s.noSample);
 	const isList = useEditor((s) => s.draft.workflowType === toolsList);
 	const replay = useEditor(replayOf);
+	const given = replay && replay.call === sample?.id ? replay.result.given : undefined;
 	const node = useEditor((s) => s.selected.at(-1) ?? "");
 	const [choosing, setChoosing] = useState(false);
 	const { choose, newest, isChosen } = useInput();
@@ -77,8 +78,8 @@ export function InputPane() {
 					</Button>
 				)}
 			</Cap>
-			{sample && <Changed sample={sample} />}
-			{sample && <Masked sample={sample} />}
+			{sample && <Changed sample={sample} given={given !== undefined} />}
+			{sample && <Masked value={givenTo(sample, replay)} redacted={given ? given.redacted : sample.redacted} />}
 			{shown ? (
 				<div
 					className="min-h-0 flex-1 overflow-auto px-4 py-3"
@@ -147,26 +148,26 @@ function useInput() {
 	return { choose, newest, isChosen };
 }
 
-/** Changed says that workflows have changed the sample: a replay works on what they were given. */
-function Changed({ sample }: { sample: S["CallDetails"] }) {
+/** Changed says that workflows have changed the sample. A replay works on what was before that. */
+function Changed({ sample, given }: { sample: S["CallDetails"]; given: boolean }) {
 	const names = changedBy(sample);
 	if (names.length === 0) return null;
+	const values = { names: list(names.map((name) => t("“{name}”", { name }))) };
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-warn-soft px-4 py-2 text-warn text-xs">
-			{t(
-				"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, and the output shows what comes of that.",
-				{ names: list(names.map((name) => t("“{name}”", { name }))) },
-			)}
+			{given
+				? t("This call was changed by {names} then. Here is what was sent to the server, and its answer.", values)
+				: t("This call was changed by {names} then. A replay shows what it was before.", values)}
 		</p>
 	);
 }
 
-/** Masked says that the record masks values of the sample: workflows see the real ones. */
-function Masked({ sample }: { sample: S["CallDetails"] }) {
-	const rules = useMemo(() => {
-		const found = rulesIn(JSON.stringify([sample.request?.json, sample.response?.json]));
-		return found.filter((rule) => sample.redacted.includes(rule));
-	}, [sample]);
+/** Masked says that the view masks values of the input: workflows see the real ones. */
+function Masked({ value, redacted = [] }: { value: unknown; redacted?: string[] }) {
+	const rules = useMemo(
+		() => rulesIn(JSON.stringify(value)).filter((rule) => redacted.includes(rule)),
+		[value, redacted],
+	);
 	if (rules.length === 0) return null;
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-sunken px-4 py-2 text-muted text-xs">

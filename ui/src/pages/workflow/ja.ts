@@ -128,8 +128,10 @@ export default {
 	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
 	"This view masks what {rules} found. In a real call, the workflow gets the real value.":
 		"この画面では、ルール {rules} に該当する値を伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
-	"This call was already changed by {names}. The input shows what the client got; a replay works on what the server answered, and the output shows what comes of that.":
-		"この呼び出しは {names} がすでに変更しています。入力に表示しているのは、クライアントに渡った内容です。試すときはサーバーの応答を使い、その結果を出力に表示します。",
+	"This call was changed by {names} then. Here is what was sent to the server, and its answer.":
+		"この呼び出しは、当時 {names} が変更しました。ここに表示しているのは、サーバーに送った内容とサーバーの応答です。",
+	"This call was changed by {names} then. A replay shows what it was before.":
+		"この呼び出しは、当時 {names} が変更しました。下書きを試すと、変更前の内容を表示します。",
 	"“{name}”": "「{name}」",
 	"{name}: {reason}": "{name}：{reason}",
 	"No call is looked for: {reason}": "対象の呼び出しを探せません。{reason}",
@@ -173,6 +175,14 @@ export default {
 	"It changed nothing.": "変更はありません。",
 	"The call did not come here.": "呼び出しはここを通りませんでした。",
 	"The call is refused.": "呼び出しを拒否します。",
+	"The call is carried out, and its answer is withheld.": "呼び出しは実行されますが、応答は渡されません。",
+	"The workflow fails, so the call is carried out and its answer is withheld.":
+		"ワークフローが失敗します。呼び出しは実行されますが、応答は渡されません。",
+	"What becomes of this call is not known: a script fetches something or calls a tool, and a trial does not.":
+		"この呼び出しの結果は不明です。スクリプトが fetch や別のツールを使いますが、試すときは何も送信しません。",
+	"The agent would be told:": "エージェントに伝わる内容：",
+	"The agent was told:": "エージェントに伝わった内容：",
+	"(call {n} of {all} is shown)": "（{all} 件中 {n} 件目を表示中）",
 	"The workflow fails, and the call is refused.": "ワークフローが失敗し、呼び出しを拒否します。",
 	"The call goes through, changed.": "呼び出しを書き換えて通します。",
 	"The call goes through as it is.": "呼び出しをそのまま通します。",
@@ -208,7 +218,8 @@ export default {
 	"Enable in spite of failing tests": "テストが失敗していても有効にする",
 	"Shadow in spite of failing tests": "テストが失敗していてもシャドー（記録だけ）で試す",
 	"{n} calls would be refused.": "{n} 件が拒否されます。",
-	"{n} calls would be refused, because the workflow fails.": "{n} 件は、ワークフローが失敗するため拒否されます。",
+	"{n} calls would be refused or get no answer, because the workflow fails.":
+		"{n} 件は、ワークフローが失敗するため、拒否されるか応答が渡されません。",
 	"{n} calls would pass unchanged, because the workflow fails.":
 		"{n} 件は、ワークフローが失敗するため、変更されずに通ります。",
 	"Shows one of these calls. Click again for the next.":
@@ -282,6 +293,7 @@ export default {
 	all: "すべて",
 	"Only if": "条件（CEL）",
 	"If the workflow fails": "ワークフローが失敗したら",
+	"Behind the call, its answer is withheld.": "呼び出しの後で失敗したときは、応答を渡しません。",
 	"the call is refused": "呼び出しを拒否",
 	"the call passes": "呼び出しを通す",
 	"Variables (vars) as JSON": "変数（vars、JSON）",
@@ -347,6 +359,9 @@ export default {
 	"it fails, and the call passes": "失敗し、呼び出しは通る",
 	"the workflow is not for it": "ワークフローの対象外",
 	"what the draft does now": "今の下書きの動作",
+	"it goes through, changed like this": "このとおり変更されて通る",
+	"The server must receive": "サーバーが受け取る引数",
+	"The answer must be": "期待する応答",
 	"it goes through, changed": "変更されて通る",
 	"it goes through as it is": "そのまま通る",
 	"as it says": "テストの記述どおり",
@@ -377,6 +392,9 @@ export default {
 		"v{version} をシャドーで実行した結果です。有効であれば、次のように変更していました。",
 	"{replay} shows what the draft makes of it.": "「{replay}」で、下書きでの結果を確かめられます。",
 	"The call was refused.": "呼び出しは拒否されました。",
+	"The call was carried out, and its answer was withheld.": "呼び出しは実行されましたが、応答は渡されませんでした。",
+	"The workflow failed, so the call was carried out and its answer was withheld.":
+		"ワークフローが失敗しました。呼び出しは実行されましたが、応答は渡されませんでした。",
 	"The workflow failed, and the call was refused.": "ワークフローが失敗し、呼び出しは拒否されました。",
 	"The workflow failed, and the call passed without it.": "ワークフローが失敗し、呼び出しはそのまま通りました。",
 	"The call itself failed.": "呼び出しそのものが失敗しました。",
@@ -453,8 +471,9 @@ export default {
 		"{n} 件の結果は不明です。スクリプトが fetch や別のツールを使いますが、試すときは何も送信しません。",
 	"It runs around {tools} ({where}).": "対象：{tools}（{where}）。",
 	"More settings": "詳細設定",
-	"What is edited is one version until it is enabled, or until somebody else edits it. A change of the mode makes one, too.":
-		"編集した内容は、有効にするか、ほかの人や別のタブが編集するまで 1 つのバージョンです。モードの変更でもバージョンが増えます。",
+	"What is edited is one version until it is enabled, or until somebody else edits it. Going from shadow to active, or back, makes one, too.":
+		"編集した内容は、有効にするか、ほかの人や別のタブが編集するまで 1 つのバージョンです。有効とシャドーを切り替えたときも、バージョンが増えます。",
+	"the same as v{version}": "v{version} と同じ",
 	"never enabled": "未使用の下書き",
 	"saved {time}": "保存：{time}",
 	"{n} calls would be changed.": "{n} 件が変更されます。",

@@ -33,8 +33,12 @@ export function OutputPane() {
 	const changedThen = useMemo(() => (sample && ran ? changedBySteps(sample) : null), [sample, ran]);
 	const stats = useEditor((s) => s.stats[id]);
 	const masks = useMemo(() => new Set(replay?.result.redacted), [replay]);
-	const masked = useMemo(() => new Set([...masks, ...(sample?.redacted ?? [])]), [masks, sample]);
-	const isChanged = sample ? changedBy(sample).length > 0 : false;
+	const given = replay?.result.given;
+	const masked = useMemo(
+		() => new Set([...masks, ...((given ? given.redacted : sample?.redacted) ?? [])]),
+		[masks, given, sample],
+	);
+	const isChanged = sample && !given ? changedBy(sample).length > 0 : false;
 	const changed = Array.isArray(step?.patch) ? step.patch.length : 0;
 	// The name of the button stays on one line.
 	const named = { replay: <span className="whitespace-nowrap">{t("Replay")}</span> };
@@ -196,9 +200,13 @@ function Ran({ ran, error }: { ran: Trace; error?: string }) {
 					: ran.mode === "shadow"
 						? wouldHave(ran)
 						: ran.outcome === "denied"
-							? t("The call was refused.")
+							? ran.sent
+								? t("The call was carried out, and its answer was withheld.")
+								: t("The call was refused.")
 							: ran.outcome === "failed"
-								? t("The workflow failed, and the call was refused.")
+								? ran.sent
+									? t("The workflow failed, so the call was carried out and its answer was withheld.")
+									: t("The workflow failed, and the call was refused.")
 								: ran.outcome === "passed"
 									? t("The workflow failed, and the call passed without it.")
 									: ran.outcome === "call_failed"
@@ -212,18 +220,25 @@ function Ran({ ran, error }: { ran: Trace; error?: string }) {
 				<span className="text-faint">{t("The workflow took {time}.", { time: took(ran.tookMillis) })}</span>
 			</p>
 			{ran.changed && <p className="px-4 pb-2 text-muted">{t("Select a step to see what it changed.")}</p>}
-			{error && <p className="px-4 pb-2 whitespace-pre-wrap text-bad">{error}</p>}
-			<StepErrors steps={ran.steps} told={error} />
+			<StepErrors steps={ran.steps} />
+			{error && <Told text={error} past />}
 		</>
 	);
 }
 
-/** StepErrors are errors of steps that the error of the call does not tell: agents are not told
- * what a script says behind the call. */
-function StepErrors({ steps = [], told = "" }: { steps?: TraceStep[]; told?: string }) {
+/** Told is what an agent reads in place of an answer. */
+const Told = ({ text, past }: { text: string; past?: boolean }) => (
+	<div className="mx-4 mt-3 mb-3 rounded-md bg-sunken px-3 py-2 text-muted">
+		<div className="text-xs">{past ? t("The agent was told:") : t("The agent would be told:")}</div>
+		<p className="mt-1 whitespace-pre-wrap">{text}</p>
+	</div>
+);
+
+/** StepErrors are the errors of steps. Agents are not told what a script says behind the call. */
+function StepErrors({ steps = [] }: { steps?: TraceStep[] }) {
 	const draft = useEditor((s) => s.draft);
 	return steps
-		.filter(({ error }) => error && !told.includes(error))
+		.filter(({ error }) => error)
 		.map(({ node: id, label, error }) => {
 			const node = nodeOf(draft, id);
 			return (
@@ -248,8 +263,9 @@ function StepErrors({ steps = [], told = "" }: { steps?: TraceStep[]; told?: str
 
 function Outcome() {
 	const replay = useEditor(replayOf)!;
-	const { trace, error, result, redacted = [] } = replay.result;
-	const then = useEditor((s) => s.sample?.response?.json);
+	const { trace, error, result, given, incomplete, redacted = [] } = replay.result;
+	const recorded = useEditor((s) => s.sample?.response?.json);
+	const then = given ? given.answer : recorded;
 	const twice = useMemo(() => !replay.ran && standsTwice(then, result), [then, result, replay.ran]);
 	if (replay.ran) return <Ran ran={replay.ran} error={error} />;
 	const touched = (part: string) =>
@@ -259,17 +275,25 @@ function Outcome() {
 	return (
 		<>
 			<p className="px-4 pt-3">
-				{trace?.outcome === "denied"
-					? t("The call is refused.")
-					: trace?.outcome === "failed"
-						? t("The workflow fails, and the call is refused.")
-						: touched("/request")
-							? touched("/response")
-								? t("The call goes through, and the answer goes back, both changed.")
-								: t("The call goes through, changed.")
-							: trace?.changed
-								? t("The answer goes back, changed.")
-								: t("The call goes through as it is.")}
+				{incomplete
+					? t(
+							"What becomes of this call is not known: a script fetches something or calls a tool, and a trial does not.",
+						)
+					: trace?.outcome === "denied"
+						? trace.sent
+							? t("The call is carried out, and its answer is withheld.")
+							: t("The call is refused.")
+						: trace?.outcome === "failed"
+							? trace.sent
+								? t("The workflow fails, so the call is carried out and its answer is withheld.")
+								: t("The workflow fails, and the call is refused.")
+							: touched("/request")
+								? touched("/response")
+									? t("The call goes through, and the answer goes back, both changed.")
+									: t("The call goes through, changed.")
+								: trace?.changed
+									? t("The answer goes back, changed.")
+									: t("The call goes through as it is.")}
 				{between()}
 				{trace && (
 					<span className="text-faint">{t("The workflow takes {time}.", { time: took(trace.tookMillis) })}</span>
@@ -284,8 +308,8 @@ function Outcome() {
 					)}
 				</p>
 			)}
-			{error && <p className="px-4 pt-2 whitespace-pre-wrap text-bad">{error}</p>}
-			<StepErrors steps={trace?.steps} told={error} />
+			<StepErrors steps={trace?.steps} />
+			{error && !incomplete && <Told text={error} />}
 			{result !== undefined && <Json value={result} className="max-h-none!" />}
 		</>
 	);

@@ -11,19 +11,24 @@ export function stateAt(
 	replay: Replay | null,
 	node: string,
 ): { before: State; after?: State } {
-	let state: State = { request: { method: sample.method, params: sample.request?.json ?? {} } };
-	if (replay?.call !== sample.id || !replay.matched || !replay.steps[node]) {
-		return { before: { ...state, response: sample.response?.json } };
-	}
+	const isOf = replay?.call === sample.id;
+	const { params, answer } = givenTo(sample, isOf ? replay : null);
+	let state: State = { request: { method: sample.method, params: params ?? {} } };
+	if (!isOf || !replay.matched || !replay.steps[node]) return { before: { ...state, response: answer } };
 	for (const step of replay.result.trace?.steps ?? []) {
 		const before = state;
-		if (step.type === "mcp-call" && step.status === "ok") state = { ...state, response: sample.response?.json };
+		if (step.type === "mcp-call" && step.status === "ok") state = { ...state, response: answer };
 		// What came of a run is in the answer already.
 		if (!replay.ran || replay.ran.mode === "shadow" || !state.response) state = patched(state, step.patch);
 		if (step.node === node) return { before, after: state };
 	}
 	return { before: state };
 }
+
+/** givenTo is what a replay worked on: what was sent then and answered. Of a call that was not
+ * replayed it is what its record has, which workflows may have changed. */
+export const givenTo = (sample: S["CallDetails"], replay: Replay | null): { params: unknown; answer: unknown } =>
+	replay?.result.given ?? { params: sample.request?.json, answer: sample.response?.json };
 
 /** standsTwice tells whether a text of an answer that was changed still stands in its
  * structuredContent as it was: servers send both, and agents read either. */

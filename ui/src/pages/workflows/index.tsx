@@ -170,7 +170,7 @@ export default function Workflows() {
 		);
 	};
 	const columns: Column<S["Workflow"]>[] = [
-		{ id: "state", title: t("State"), width: "156px", wide: true, cell: state },
+		{ id: "state", title: t("State"), width: "176px", wide: true, cell: state },
 		{
 			id: "name",
 			title: t("Name"),
@@ -210,15 +210,13 @@ export default function Workflows() {
 		{
 			id: "version",
 			title: t("Version"),
-			width: "112px",
+			width: "132px",
 			wide: true,
-			cell: ({ runningVersion, stoppedVersion, newestVersion }) => {
+			cell: ({ runningVersion, stoppedVersion, newestVersion, drafted }) => {
 				const enabled = runningVersion ?? stoppedVersion;
 				return (
 					<span className="text-muted">
-						{[enabled && `v${enabled}`, newestVersion !== enabled && t("draft v{n}", { n: newestVersion })]
-							.filter(Boolean)
-							.join(" · ")}
+						{[enabled && `v${enabled}`, drafted && t("draft v{n}", { n: newestVersion })].filter(Boolean).join(" · ")}
 					</span>
 				);
 			},

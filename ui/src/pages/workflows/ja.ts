@@ -50,8 +50,8 @@ export default {
 		"すべてのワークフローを一度に止めます。再開するまで止まったままです。",
 	"Scripts that several workflows share": "複数のワークフローで共有するスクリプト",
 	"Others of its template go on: {names}.": "同じテンプレートの次のワークフローは有効なままです：{names}。",
-	"Since it was enabled or Genkan started: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.":
-		"有効にしてから、または Genkan の起動後：{runs}。無効にすると、呼び出しはこのワークフローを通らず、変更も拒否もされなくなります。",
+	"Since it was enabled, or since Genkan started if that was later: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.":
+		"有効にしてから（その後 Genkan を起動し直した場合は、起動してから）：{runs}。無効にすると、呼び出しはこのワークフローを通らず、変更も拒否もされなくなります。",
 	"Delete the workflow “{name}”?": "ワークフロー「{name}」を削除しますか？",
 	"The workflow “{name}” is deleted.": "ワークフロー「{name}」を削除しました。",
 	"{n} workflows are deleted: “{name}” and those of its template.":

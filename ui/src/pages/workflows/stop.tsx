@@ -92,7 +92,7 @@ function StopQuestion({
 		>
 			{workflow.runs
 				? t(
-						"Since it was enabled or Genkan started: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.",
+						"Since it was enabled, or since Genkan started if that was later: {runs}. Once it is stopped, calls go through without it: nothing is changed or refused by it.",
 						{
 							runs: runsText(workflow),
 						},

@@ -332,8 +332,8 @@ export function Past({ found, passes }: { found: S["BacktestResult"]; passes: bo
 							)
 						: tn(
 								found.failed,
-								"{n} call would be refused, because the workflow fails.",
-								"{n} calls would be refused, because the workflow fails.",
+								"{n} call would be refused or get no answer, because the workflow fails.",
+								"{n} calls would be refused or get no answer, because the workflow fails.",
 							)}
 				</Such>
 			)}
@@ -388,7 +388,8 @@ function Such({
 }) {
 	const [search, setSearch] = useAddress();
 	const calls = found.examples.filter((one) => one.outcome === outcome).map((one) => one.call);
-	const next = calls[(calls.indexOf(search.get("call") ?? "") + 1) % calls.length];
+	const at = calls.indexOf(search.get("call") ?? "");
+	const next = calls[(at + 1) % calls.length];
 	return (
 		<>
 			<button
@@ -396,6 +397,7 @@ function Such({
 				className={cx("enabled:hover:underline", outcome === "changed" ? "text-accent" : "text-bad")}
 				disabled={!next}
 				title={t("Shows one of these calls. Click again for the next.")}
+				aria-pressed={at >= 0}
 				onClick={() =>
 					setSearch(
 						(params) => {
@@ -410,6 +412,12 @@ function Such({
 				{children}
 			</button>
 			{between()}
+			{at >= 0 && (
+				<>
+					<span className="text-faint">{t("(call {n} of {all} is shown)", { n: at + 1, all: calls.length })}</span>
+					{between()}
+				</>
+			)}
 		</>
 	);
 }

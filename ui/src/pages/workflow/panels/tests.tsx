@@ -180,6 +180,18 @@ function TestRow({ test, result, open, onOpen }: { test: Test; result?: Result; 
 						{test.call.client && ` · ${test.call.client}`}
 					</div>
 					<Json value={params?.arguments ?? params ?? {}} className="max-h-40! px-3! py-1!" />
+					{test.expect.arguments !== undefined && (
+						<>
+							<div className="px-3 pt-2 text-faint text-xs">{t("The server must receive")}</div>
+							<Json value={test.expect.arguments} className="max-h-40! px-3! py-1!" />
+						</>
+					)}
+					{test.expect.response !== undefined && (
+						<>
+							<div className="px-3 pt-2 text-faint text-xs">{t("The answer must be")}</div>
+							<Json value={test.expect.response} className="max-h-40! px-3! py-1!" />
+						</>
+					)}
 					{!readOnly && (
 						<div className="px-3 pb-2">
 							<Button size="small" onClick={() => void remove().catch(complain)}>
@@ -247,6 +259,7 @@ const expectations: { id: string; title: string; expect: S["NewWorkflowTest"]["e
 /** expectation says in a few words what a test expects. */
 function expectation(expect: S["ExpectedOutcome"]): string {
 	const { outcome, changed } = expect;
+	if (expect.response !== undefined || expect.arguments !== undefined) return t("it goes through, changed like this");
 	const known = expectations.find(
 		(one) => one.expect && one.expect.outcome === outcome && (one.expect.changed ?? changed) === changed,
 	);

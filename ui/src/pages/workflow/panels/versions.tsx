@@ -7,6 +7,7 @@ import { ago, between, t, tn, whole } from "../../../lang";
 import { Button, Cap, Chip, Confirm, complain, cx, Dot, Loaded, Select, say } from "../../../ui";
 import { type Change, changesBetween } from "../changes";
 import { type Definition, nodeOf } from "../definition";
+import { useInForce } from "../header";
 import { placed } from "../layout";
 import { Diff } from "../output";
 import { readWorkflow, workflowOptions } from "../read";
@@ -22,6 +23,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
 	const baseAt = useEditor((s) => s.baseAt);
 	const running = useEditor((s) => s.info?.runningVersion);
 	const stopped = useEditor((s) => s.info?.stoppedVersion);
+	const inForce = useInForce();
 	const [search, setSearch] = useAddress();
 	const shown = Number(search.get("version")) || null;
 	const versions = query.useQuery("get", "/v1/workflows/{id}/versions", { params: { path: { id } } }, { staleTime: 0 });
@@ -54,7 +56,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
 			<div className="min-h-0 flex-1 overflow-y-auto p-2">
 				<p className="px-2 pb-2 text-muted text-xs">
 					{t(
-						"What is edited is one version until it is enabled, or until somebody else edits it. A change of the mode makes one, too.",
+						"What is edited is one version until it is enabled, or until somebody else edits it. Going from shadow to active, or back, makes one, too.",
 					)}
 				</p>
 				<Loaded query={versions}>
@@ -83,7 +85,14 @@ export function Versions({ onClose }: { onClose: () => void }) {
 											</Chip>
 										)}
 										{v.version === stopped && <Chip>{v.mode === "shadow" ? t("was in shadow") : t("was active")}</Chip>}
-										{i === 0 && v.version !== running && v.version !== stopped && <Chip>{t("draft")}</Chip>}
+										{i === 0 &&
+											v.version !== running &&
+											v.version !== stopped &&
+											(inForce ? (
+												<span className="text-muted text-xs">{t("the same as v{version}", { version: running! })}</span>
+											) : (
+												<Chip>{t("draft")}</Chip>
+											))}
 										{v.version !== running &&
 											v.version !== stopped &&
 											(i > 0 || v.enabledAt || v.mode === "shadow") && (

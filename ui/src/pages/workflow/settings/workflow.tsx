@@ -120,7 +120,10 @@ export function WorkflowSettings() {
 							onChange={(value) => putMatch("when", value)}
 						/>
 					</Field>
-					<Field label={t("If the workflow fails")}>
+					<Field
+						label={t("If the workflow fails")}
+						hint={draft.failMode !== "open" && t("Behind the call, its answer is withheld.")}
+					>
 						<Choice
 							value={draft.failMode ?? "closed"}
 							onChange={(value) => put({ failMode: value === "closed" ? undefined : value })}
