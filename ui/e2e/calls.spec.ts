@@ -347,7 +347,7 @@ test("filters are in the address: by clicks, with Alt, by menus and by text", as
 	await expect(page.getByText("No call is like that.")).toBeVisible();
 	await expect(page.getByRole("main")).not.toContainText("Secrets are masked");
 	await box.fill("sk-nobody-has-this");
-	await expect(page.getByRole("main")).toContainText("Secrets are masked in the history");
+	await expect(page.getByRole("main")).toContainText("Secrets are masked wherever the history is shown");
 	await accessible(page);
 	await page.getByRole("button", { name: "Show all calls" }).click();
 	await expect(page).toHaveURL(/\/calls$/);

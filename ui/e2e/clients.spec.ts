@@ -140,6 +140,54 @@ test.describe("clients", () => {
 		await expect(here.getByRole("button", { name: "Disconnect" })).toHaveCount(0);
 	});
 
+	test("a client without servers gets one entry for all", async ({ signedIn: page, genkan }) => {
+		cursor(genkan, servers({ fault }));
+		await genkan.run("import", "cursor", "--yes");
+		const file = join(genkan.home, ".claude.json");
+		const before = servers({});
+		writeFileSync(file, before);
+		const entry = () => JSON.parse(readFileSync(file, "utf8")).mcpServers.genkan;
+		await go(page, genkan, "clients");
+		const here = page.getByRole("region", { name: "On this machine" });
+		const row = here.locator("div.border-b").filter({ hasText: "Claude Code" });
+		await row.getByRole("button", { name: "Connect" }).click();
+		const dialog = page.getByRole("dialog", { name: "Connect Claude Code" });
+		await expect(dialog).toContainText("One entry leads to all servers.");
+		await expect(dialog).toContainText('"genkan"');
+		await accessible(page);
+		await dialog.getByRole("button", { name: "Connect" }).click();
+		await expect(row).toContainText("connected");
+		const client = await genkan.client(entry());
+		expect((await client.listTools()).tools.map(({ name }) => name)).toContain("fault__echo");
+		await row.getByRole("button", { name: "Disconnect" }).click();
+		await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+		await expect(row).toContainText("not connected");
+		expect(readFileSync(file, "utf8")).toBe(before);
+
+		// So it does on the first page.
+		await go(page, genkan, "calls?start=1");
+		const step = page.locator("main ol > li[data-step]").nth(1);
+		const client2 = step.locator("div.bg-sunken").filter({ hasText: "Claude Code" });
+		await client2.getByRole("button", { name: "Show the change" }).click();
+		await expect(page.getByRole("dialog")).toContainText("One entry leads to all servers.");
+		await page.getByRole("dialog").getByRole("button", { name: "Connect" }).click();
+		await expect(client2.getByRole("button", { name: "Undo" })).toBeVisible();
+		expect(entry().args).toContain("stdio");
+	});
+
+	test("a server that a file has since it was looked at is ticked", async ({ signedIn: page, genkan }) => {
+		const file = cursor(genkan, servers({ fault }));
+		await genkan.run("import", "cursor", "--yes");
+		await go(page, genkan, "servers?add=import");
+		const dialog = page.getByRole("dialog");
+		await expect(dialog).toContainText("Genkan has all servers of your editors already.");
+		writeFileSync(file, servers({ fault, other: { ...fault, args: ["-x"] } }));
+		await dialog.getByRole("button", { name: "Look again" }).click();
+		await expect(dialog.getByRole("checkbox")).toBeChecked();
+		await expect(dialog).toContainText("Found in Cursor. The files stay as they are, until you connect their client.");
+		await expect(dialog.getByRole("button", { name: "Import 1 server" })).toBeEnabled();
+	});
+
 	test("forms of an administrator do not open for others", async ({ page, genkan }) => {
 		const { token } = await genkan.rest<{ token: string }>("POST", "/v1/tokens", { name: "ci" });
 		await page.request.post(`${genkan.ui}session`, {

@@ -298,7 +298,7 @@ test("the input of a step before the call has no answer, and its choice is what 
 	await expect(dialog).not.toContainText("second");
 	await page.keyboard.press("Escape");
 	await canvas(page).click({ position: { x: 20, y: 20 } });
-	await page.getByRole("textbox", { name: "Servers" }).fill("!fault");
+	await page.getByLabel("Servers", { exact: true }).fill("!fault");
 	await saved(page);
 	await input.getByRole("button", { name: /change|choose/ }).click();
 	await expect(dialog).toContainText("The history has no such call yet.");

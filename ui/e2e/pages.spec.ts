@@ -35,10 +35,10 @@ test.describe("all pages", () => {
 		const places = await fill(genkan);
 		const client = await page.context().newCDPSession(page);
 		const sent: string[] = [];
-		// A search asks while people type; everything else that is sent would change something.
+		// What is typed is searched, checked or read; everything else that is sent would change something.
 		page.on("request", (request) => {
 			const { pathname } = new URL(request.url());
-			if (request.method() !== "GET" && !/\/(search|check|backtest|tests|replay)$/.test(pathname))
+			if (request.method() !== "GET" && !/\/(search|check|backtest|tests|replay|read)$/.test(pathname))
 				sent.push(`${request.method()} ${pathname}`);
 		});
 		const writable =

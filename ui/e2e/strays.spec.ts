@@ -181,5 +181,5 @@ test("enabling is offered only if it changes something, and an old version is as
 	await page.getByRole("button", { name: "Roll back to it" }).click();
 	await expect(page.getByRole("dialog")).toContainText("It takes the place of what runs now");
 	await page.getByRole("dialog").getByRole("button", { name: "Roll back to it" }).click();
-	await expect(page.getByText(/runs again, as version/)).toBeVisible();
+	await expect(page.getByText(/runs again, as v/)).toBeVisible();
 });

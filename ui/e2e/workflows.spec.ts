@@ -119,8 +119,8 @@ test("a template is used twice; a mistake in a regular expression is told", asyn
 	await page.getByRole("button", { name: "Enable…" }).click();
 	const bar = page.getByRole("region", { name: "Enable" });
 	await expect(bar.getByRole("checkbox")).toHaveCount(1);
-	await page.getByRole("textbox", { name: "Servers" }).fill("fault");
-	await page.getByRole("textbox", { name: "Tools" }).fill("fault__echo");
+	await page.getByLabel("Servers", { exact: true }).fill("fault");
+	await page.getByLabel("Tools", { exact: true }).fill("fault__echo");
 	await page.keyboard.press("Tab");
 	await expect(bar.getByText("They are for servers “fualt” · tools “fault__ecko”.")).toBeVisible();
 
@@ -325,6 +325,6 @@ test("which workflows apply to a tool and a client is told on the tool's page, a
 	await go(page, genkan, "tools/fault__echo");
 	await around.getByRole("link", { name: "Draw one" }).click();
 	await expect(page.getByRole("heading", { name: /fault__echo/ })).toBeVisible();
-	await expect(page.getByRole("textbox", { name: "Tools" })).toHaveValue("fault__echo");
+	await expect(page.getByLabel("Tools", { exact: true })).toHaveValue("fault__echo");
 	await clean(genkan);
 });

@@ -52,7 +52,7 @@ export default {
 	"It came through {through}.": "{through} 経由の呼び出しです。",
 	"The call {parent} made it.": "呼び出し {parent} の中で行われました。",
 	"The answer cost {n} tokens.": "応答は {n} トークンです。",
-	"An outline saved {saved} tokens.": "要約により {saved} トークンを節約しました。",
+	"An outline saved {saved} tokens.": "概要により {saved} トークンを節約しました。",
 	"This view masks values that match the rules {rules}, also those that a workflow put in.":
 		"この画面では、ルール {rules} に該当する値を伏せています（ワークフローが入れた値も含みます）。",
 	"Marks like {mark} are of this view. No workflow made them.":

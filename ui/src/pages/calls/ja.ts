@@ -59,7 +59,7 @@ export default {
 	Client: "クライアント",
 	"{n} calls of {tool}": "{tool} の呼び出し {n} 件",
 	Took: "所要時間",
-	"An outline of a large answer saved {n} tokens.": "大きな応答を要約し、{n} トークンを節約しました。",
+	"An outline of a large answer saved {n} tokens.": "大きな応答を概要にして、{n} トークンを節約しました。",
 	"{n} calls are in the file.": "呼び出し {n} 件を書き出しました。",
 	"Last 15 minutes": "過去 15 分間",
 	"Last hour": "過去 1 時間",

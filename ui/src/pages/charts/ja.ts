@@ -29,7 +29,7 @@ export default {
 	"Tokens in and out": "トークン（入力と出力）",
 	"Half of the calls took at most {p50}, 95% at most {p95}.": "半数は {p50} 以内、95% は {p95} 以内に完了しました。",
 	"About {in} in, {out} out, {saved} saved by outlines of large answers.":
-		"入力 約 {in}、出力 約 {out} トークン。大きな応答の要約による節約は {saved} トークンです。",
+		"入力 約 {in}、出力 約 {out} トークン。大きな応答を概要にした節約は {saved} トークンです。",
 	Out: "出力",
 	In: "入力",
 	Saved: "節約",

@@ -201,6 +201,7 @@ export default {
 	"Trying the draft on the last {n} calls…": "直近 {n} 件の呼び出しで下書きを試しています…",
 	"It runs beside the calls and only records what it would have done, until you enable it.":
 		"有効にするまでは、呼び出しに影響を与えず、実行した場合の結果だけを記録します。",
+	"Stop v{version}, only watch…": "v{version} を止めて記録だけにする…",
 	"Shadow first": "まずシャドー（記録だけ）で試す",
 	"Stop v{version}, and only watch?": "v{version} を止めて、記録だけにしますか？",
 	"It takes the place of v{version}, which acts on calls now.": "現在適用されている v{version} と入れ替わります。",
@@ -235,6 +236,8 @@ export default {
 		"試せた直近 {all} 件の呼び出しのうち、{n} 件が対象です。",
 	"{n} servers": "サーバー {n} 個",
 	"{n} tools": "ツール {n} 個",
+	"Tools are matched as server__tool: {pattern} is for those of any server.":
+		"ツールは server__tool の形で照合します。どのサーバーのツールにも一致させるには、{pattern} と書きます。",
 	"No tool matches.": "対象のツールはありません。",
 	"{n} steps are selected": "ノード {n} 個を選択中",
 	"Drag moves them together. Ctrl+C copies them as JSON, D duplicates, Delete removes.":

@@ -158,14 +158,18 @@ export function EnableBar({ onClose }: { onClose: () => void }) {
 				{acting && !inForce && <Instead acting={acting} />}
 				<Siblings {...siblings} />
 			</div>
-			<div className="ml-auto flex shrink-0 items-center gap-3">
+			<div className="ml-auto flex items-center gap-3 max-sm:flex-wrap max-sm:justify-end sm:shrink-0">
 				<Button
 					disabled={problems > 0 || unread.length > 0 || readOnly}
 					busy={busy || siblings.pending}
 					title={t("It runs beside the calls and only records what it would have done, until you enable it.")}
 					onClick={() => (acting ? ask(true) : void enable("shadow"))}
 				>
-					{force ? t("Shadow in spite of failing tests") : t("Shadow first")}
+					{force
+						? t("Shadow in spite of failing tests")
+						: acting
+							? t("Stop v{version}, only watch…", { version: acting })
+							: t("Shadow first")}
 				</Button>
 				<Button
 					look="primary"

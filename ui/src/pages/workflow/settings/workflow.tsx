@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { query } from "@/api/client";
 import { list, t } from "@/lang";
 import { aroundWord, workflowTypes } from "@/lang/terms";
 import { ClientNames, meantClients, noServer, useClients } from "@/pages/workflows/around";
@@ -29,6 +30,27 @@ function keysOf(settings: unknown, setting: string): string {
 // What match.tools names, if it is no tools.
 const named: Record<string, string> = { "prompts/get": /* t */ "Prompts", "resources/read": /* t */ "Resources" };
 
+/** ServersAndTools offers the names of servers and, as workflows match them, of tools. */
+function ServersAndTools({ servers, tools, enabled }: { servers: string; tools: string; enabled: boolean }) {
+	const { data } = query.useQuery("get", "/v1/servers", undefined, { enabled });
+	const found = query.useQuery("get", "/v1/tools", { params: { query: { limit: 100 } } }, { enabled });
+	const names = [...new Set(found.data?.tools.map(({ server, name, ownName = name }) => `${server}__${ownName}`))];
+	return (
+		<>
+			<datalist id={servers}>
+				{data?.servers.map(({ name }) => (
+					<option key={name} value={name} />
+				))}
+			</datalist>
+			<datalist id={tools}>
+				{names.map((name) => (
+					<option key={name} value={name} />
+				))}
+			</datalist>
+		</>
+	);
+}
+
 export function WorkflowSettings() {
 	const draft = useEditor((s) => s.draft);
 	const allProblems = useEditor((s) => s.problems);
@@ -51,6 +73,9 @@ export function WorkflowSettings() {
 	const unknown = useEditor((s) => s.matches?.noServers);
 	const ofServers = unknown?.some((name) => match.servers?.includes(name));
 	const nobody = unknown && <span className="text-warn">{noServer(unknown)}</span>;
+	const none = useEditor((s) => s.matches?.tools === 0);
+	const bare = none && !named[draft.workflowType] && match.tools?.find((name) => !/__|^!?\*+$/.test(name));
+	const [choosing, setChoosing] = useState(false);
 	// What clients there are is asked for when the field is used.
 	const [writing, setWriting] = useState<boolean>();
 	const clients = useClients(writing !== undefined).names;
@@ -86,11 +111,26 @@ export function WorkflowSettings() {
 							options={Object.fromEntries(workflowTypes.map((type) => [type, aroundWord(type)]))}
 						/>
 					</Field>
-					<Field label={t(named[draft.workflowType] ?? "Tools")} hint={!ofServers && nobody}>
+					<Field
+						label={t(named[draft.workflowType] ?? "Tools")}
+						hint={
+							bare ? (
+								<span className="text-warn">
+									{t("Tools are matched as server__tool: {pattern} is for those of any server.", {
+										pattern: bare.replace(/^!?/, (not) => `${not}*__`),
+									})}
+								</span>
+							) : (
+								!ofServers && nobody
+							)
+						}
+					>
 						<Patterns
 							value={match.tools ?? []}
 							onChange={(value) => putMatch("tools", value)}
 							placeholder={named[draft.workflowType] ? t("all") : t("all, or github__*")}
+							list={named[draft.workflowType] ? undefined : "editor-tools"}
+							onFocus={() => setChoosing(true)}
 						/>
 					</Field>
 					<Field label={t("Servers")} hint={ofServers && nobody}>
@@ -98,7 +138,10 @@ export function WorkflowSettings() {
 							value={match.servers ?? []}
 							onChange={(value) => putMatch("servers", value)}
 							placeholder={t("all")}
+							list="editor-servers"
+							onFocus={() => setChoosing(true)}
 						/>
+						<ServersAndTools servers="editor-servers" tools="editor-tools" enabled={choosing} />
 					</Field>
 					<Field label={t("Clients")}>
 						<Patterns
