@@ -61,6 +61,10 @@ func TestWorkflowsForEditors(t *testing.T) {
 		{method: "PUT", path: "/v1/workflows/drawn?base=1&draft=a", body: hooked("drawn", "3"), status: 200, has: []string{`"version":2`, `"runningVersion":1`}},
 		{method: "PUT", path: "/v1/workflows/drawn?base=2", body: hooked("drawn", "4"), status: 200},
 		{method: "GET", path: "/v1/workflows/drawn/versions", status: 200, has: []string{`"version":3`, `"version":2`, `"version":1,`}},
+		// A draft that is again what runs is none; where its nodes are drawn does not matter.
+		{method: "GET", path: "/v1/workflows/drawn", status: 200, has: []string{`"newestVersion":3`, `"drafted":true`}},
+		{method: "PUT", path: "/v1/workflows/drawn?base=3", body: strings.Replace(hooked("drawn", "2"), `{"id":"start"`, `{"position":{"x":5,"y":5},"id":"start"`, 1), status: 200},
+		{method: "GET", path: "/v1/workflows/drawn", status: 200, has: []string{`"runningVersion":1,"newestVersion":4`}, hasNot: []string{"drafted"}},
 		{method: "DELETE", path: "/v1/workflows/drawn", status: 200},
 		// A template is checked before it is used, and changes what it has made.
 		{method: "POST", path: "/v1/workflows/validate", body: `{"template":"redact","match":{"tools":["fault__echo"]},"params":{"kinds":["keys"]}}`, status: 200, has: []string{`{"valid":true,"problems":[],"matches":{"servers":1,"tools":1`}},

@@ -76,7 +76,18 @@ func TestRedactTexts(t *testing.T) {
 		"0120-123-456":                                           "[redacted:phone]",
 		"+81 90-1234-5678, +81-3-1234-5678":                      "[redacted:phone], [redacted:phone]",
 		"call (415) 555-2671 or +1 415-555-2671 or 415.555.2671": "call [redacted:phone] or [redacted:phone] or [redacted:phone]",
-		"on 2026-11-16 09:30, id 550e8400-0123-4567-8901-446655440000, v1.2.3, 192.168.100.200": "on 2026-11-16 09:30, id 550e8400-0123-4567-8901-446655440000, v1.2.3, 192.168.100.200",
+		"０３（１２３４）５６７８、03(1234)5678、03（1234）5678、03 (1234) 5678":                                                                     "[redacted:phone]、[redacted:phone]、[redacted:phone]、[redacted:phone]",
+		"(03)1234-5678、（０３）１２３４－５６７８、TEL(03)1234-5678、(03)12345678":                                                                 "[redacted:phone]、[redacted:phone]、TEL[redacted:phone]、[redacted:phone]",
+		"（03-1234-5678）、f(415-555-2671)、03)1234-5678":                                                                               "（[redacted:phone]）、f([redacted:phone])、[redacted:phone]",
+		"TEL03-1234-5678 ＦＡＸ０３１２３４５６７８ hotel0312345678":                                                                             "TEL[redacted:phone] ＦＡＸ[redacted:phone] hotel0312345678",
+		"10:00 03-1234-5678、(9:00)03-1234-5678":                                                                                     "10:00 [redacted:phone]、(9:00)[redacted:phone]",
+		"0312345678,0112345678、０４６６１２３４５６ Tel.0612345678 (0120123456)":                                                              "[redacted:phone],[redacted:phone]、[redacted:phone] Tel.[redacted:phone] ([redacted:phone])",
+		"注文031234567、03123456789、031234567890、1763500000、1763500000123、#0312345678":                                                 "注文031234567、03123456789、031234567890、1763500000、1763500000123、#0312345678",
+		"0012345678 0201234567 0301234567 0412345678 0912345678 0123456789":                                                         "0012345678 0201234567 0301234567 0412345678 0912345678 0123456789",
+		"A0312345678 0312345678b id_0312345678 0312345678-1 20260312345678 0.0312345678 1.0.0312345678 [.0259040371, 0312345678.5":  "A0312345678 0312345678b id_0312345678 0312345678-1 20260312345678 0.0312345678 1.0.0312345678 [.0259040371, 0312345678.5",
+		"f(1234), a03(1234)5678, 2026(1234)5678, 003(1234)5678, 03(1234)567, 03(1234)56789, 03-123-456, g(03, 1234), 10.0.0.1 (03)": "f(1234), a03(1234)5678, 2026(1234)5678, 003(1234)5678, 03(1234)567, 03(1234)56789, 03-123-456, g(03, 1234), 10.0.0.1 (03)",
+		"2026/03/12 (1234) 5678円、v0.3.12(34)、¥1,234,567":                                                                            "2026/03/12 (1234) 5678円、v0.3.12(34)、¥1,234,567",
+		"on 2026-11-16 09:30, id 550e8400-0123-4567-8901-446655440000, v1.2.3, 192.168.100.200":                                     "on 2026-11-16 09:30, id 550e8400-0123-4567-8901-446655440000, v1.2.3, 192.168.100.200",
 		// Cards.
 		"card 4111 1111 1111 1111 12/30":              "card [redacted:card] 12/30",
 		"4111-1111-1111-1112":                         "4111-1111-1111-1112",
@@ -100,6 +111,23 @@ func TestRedactTexts(t *testing.T) {
 		"大阪市立図書館、大阪市は3-1で勝ち、横浜市中区人口15万人、横浜市中区には3校": "大阪市立図書館、大阪市は3-1で勝ち、横浜市中区人口15万人、横浜市中区には3校",
 		"京都市で2026年11月19日、東京23区、大阪市北区第3回、市区町村1つ":    "京都市で2026年11月19日、東京23区、大阪市北区第3回、市区町村1つ",
 		"大阪市2026-11-19、地区大会2026-11-19、渋谷区3丁目":      "大阪市2026-11-19、地区大会2026-11-19、渋谷区3丁目",
+		// Buildings.
+		"〒150-0002 東京都渋谷区渋谷2-21-1 渋谷ヒカリエ10階。":                                      "[redacted:address] [redacted:address]。",
+		"「大阪府大阪市北区梅田1-1-1 梅田ビル501号室」":                                              "「[redacted:address]」",
+		"横浜市西区みなとみらい2-3-1　クイーンズタワーＢ棟15F、3-1 芝ビル":                                   "[redacted:address]、3-1 芝ビル",
+		"渋谷区神南1-2-3神南ビルB1F 山田様、渋谷区神南1-2-3 アークヒルズ サウスタワー 12階へ":                      "[redacted:address] 山田様、[redacted:address]へ",
+		"渋谷区神南1-2-3 さくら荘203に、渋谷区神南1-2-3 コーポ田中 201、大阪市北区梅田3 梅田ビル":                   "[redacted:address]に、[redacted:address]、[redacted:address]",
+		"渋谷区神南1-2-3-501号室、渋谷区神南1丁目2番3号 501号、渋谷区神南1-2-3 2号館三階":                      "[redacted:address]、[redacted:address]、[redacted:address]",
+		"渋谷区神南1-2-3 渋谷パルコ 地下1階、山口県下関市大学町２丁目１番１号大学Ｄ棟Ｄ－４０４、倉敷市日吉町338番地1 セジュール森山201号": "[redacted:address]、[redacted:address]、[redacted:address]",
+		"渋谷区神南1-2-3 タワー札幌ビルディング 25階 2501号室 気付、渋谷区神南1-2-3 ライオンズマンション梅田303":          "[redacted:address] 気付、[redacted:address]",
+		"渋谷区神南1-2-3　ﾌﾟﾗｻﾞﾋﾙｽﾞ ﾀﾜｰﾋﾞﾙ301です、渋谷区神南1-2-3　ｽﾀﾞ様":                         "[redacted:address]です、[redacted:address]　ｽﾀﾞ様",
+		"渋谷区神南1-2-3 芝ビル 2026年、渋谷区神南1-2-3 芝ビル 100,000円、渋谷区神南1-2-3 芝ビル 10:00":        "[redacted:address] 2026年、[redacted:address] 100,000円、[redacted:address] 10:00",
+		"東京都港区芝1-2-3 に行った、東京都港区芝1-2-3 田中様、東京都港区芝1-2-3 田中様 3階":                      "[redacted:address] に行った、[redacted:address] 田中様、[redacted:address] 田中様 3階",
+		"東京都港区芝1-2-3にあるビル、東京都港区芝1-2-3 にあるマンション、東京都港区芝1-2-3から3階":                    "[redacted:address]にあるビル、[redacted:address] にあるマンション、[redacted:address]から3階",
+		"東京都港区芝1-2-3\n芝ビル3階、東京都港区芝1-2-3、芝ビル、東京都港区芝1-2-3  芝ビル":                      "[redacted:address]\n芝ビル3階、[redacted:address]、芝ビル、[redacted:address]  芝ビル",
+		"東京都港区芝1-2-3 田中コーポレーション、東京都港区芝1-2-3 ビルマ料理、東京都港区芝1-2-3 二階堂様":                "[redacted:address] 田中コーポレーション、[redacted:address] ビルマ料理、[redacted:address] 二階堂様",
+		"東京都港区芝1-2-3 開館 9:30、東京都港区芝1-2-3 3階建ての家、東京都港区芝1-2-3 PDF、東京都港区芝1-2-3 第3号":   "[redacted:address] 開館 9:30、[redacted:address] 3階建ての家、[redacted:address] PDF、[redacted:address] 第3号",
+		"〒150-0002 芝ビル3階、東京都港区は晴れ 芝ビル":                                             "[redacted:address] 芝ビル3階、東京都港区は晴れ 芝ビル",
 		// Full-width signs, half-width katakana, ideographic spaces. What stays keeps its form.
 		"電話：０９０　１２３４　５６７８、（０３）　１２３４－５６７８":            "電話：[redacted:phone]、[redacted:phone]",
 		"03ｰ1234ｰ5678 ＋８１　９０－１２３４－５６７８":              "[redacted:phone] [redacted:phone]",
@@ -245,10 +273,15 @@ func TestRedactLongTexts(t *testing.T) {
 		"mail": "aaaaaaaaaa", "domains": "a@a.a.a", "keys": "sk-", "begin": "-----BEGIN PRIVATE KEY-----", "digits": "0123456789", "groups": "4111 ", "wide": "０９０−",
 		"towns": "東京都千代田区", "names": "password=", "urls": "://a:", "json": `{"a":"b","c":[1,2]},`, "quotes": `"\"`, "spaces": " ", "kana": "あいうえお。",
 		"quoted": `password="a b `, "open": "passwd:「a ", "signs": "！", "half": "ﾊﾟｽﾜｰﾄﾞ　", "wide spaces": "　", "cities": "大阪市北区梅田", "words": "合言葉：", "escaped": `secret='\\`, "mixed": `secret='passwd="パスワード：「`,
+		"areas": "(03)", "lines": "03(1234)567", "ten digits": "0312345678", "ten digits apart": "0312345678 ", "buildings": "ビル", "kana behind a house": "あア", "houses": "東京都港区芝1 ", "houses of one": "東京都港区芝1館", "houses and names": "東京都港区芝1アア館1館1室",
+		"houses and marks": "渋谷区神南1-2-3 " + strings.Repeat("ﾋﾞ", 20) + "ﾙ", "houses and hiragana": "渋谷区神南1-2-3 ああああああああアアアアアアアア",
 	} {
 		long := strings.Repeat(part, length/len(part))
-		if name == "json" {
+		switch name {
+		case "json":
 			long = "[" + long + "0]"
+		case "kana behind a house", "buildings":
+			long = "渋谷区神南1-2-3 " + long
 		}
 		b.answer = text(long + "\n---\nmail: z@example.jp")
 		got := textOf(t, b.call("anna", "crm__read", ""))

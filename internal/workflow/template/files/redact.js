@@ -104,10 +104,12 @@ rule("mail", ["@", "%40", "&#64;", "&#x40;", "&#X40;", "&commat;"], `[A-Za-z0-9.
 const D = "[0-9]", H = "[-‐‑–—―−ー]", S = "[- \\u3000‐‑–—―−ー]";
 const number = (kind, source, test) => rule(kind, null, source, test);
 const digits = (text) => text.replace(/[^0-9]/gu, "");
-// A number stands alone if it is no part of a longer number, a word or an id.
+// A number stands alone if it is no part of a longer number, a word or an id. A word may end
+// at the bracket that a number begins with, and TEL may stand before one without it.
 const alone = (found, text, at) => {
   const end = at + found.length;
-  return !isPart(text, at - 1) && !isPart(text, end) && !(text[end] === "." && isPart(text, end + 1));
+  const begins = found[0] === "(" || !isPart(text, at - 1) || /(?:^|[^A-Za-z])(?:tel|fax)$/iu.test(text.slice(Math.max(0, at - 4), at));
+  return begins && !isPart(text, end) && !(text[end] === "." && isPart(text, end + 1));
 };
 
 // Cards come first: a part of one may look like a phone number. They have a known issuer,
@@ -140,27 +142,53 @@ const isPersonal = (found, text, at) => {
 };
 number("id", `${D}{4}${S}?${D}{4}${S}?${D}{4}|[0-9]{3}-[0-9]{2}-[0-9]{4}`, isPersonal);
 
+// Ten digits in a row are no phone number behind # or a decimal point, and 0123456789 is none.
 const isPhone = (found, text, at) => {
   if (!alone(found, text, at)) return false;
   const n = digits(found).length;
+  if (n === 10 && found.length === n) return found !== "0123456789" && !/#$|(?:^|[^A-Za-z])[.]$/u.test(text.slice(Math.max(0, at - 2), at));
   return found[0] === "+" ? n >= 9 && n <= 15 : n === 10 || n === 11;
 };
+const area = `0[1-9]${D}{0,3}`;
 const phones = [
   `[+]${D}{1,3}${S}?[(]?${D}{1,4}[)]?(?:[.]?${S}?${D}{2,4}){2,4}`, // +81 90-1234-5678
-  `[(]?0${D}{1,4}(?:[)][ \\u3000]?|${S})${D}{1,4}${S}${D}{3,4}`, // 03-1234-5678, (03) 1234-5678
-  `0[5-9]0${D}{8}`, // 09012345678
-  "(?:1[ .-])?[(]?[2-9][0-9]{2}(?:[)] ?|[ .-])[0-9]{3}[ .-][0-9]{4}", // (415) 555-2671
+  `(?:[(]?${area}[)]${S}?${D}{1,4}${S}?|${area}(?:${S}${D}{1,4}${S}|${S}?[(]${D}{1,4}[)]${S}?))${D}{3,4}`, // (03) 1234-5678, 03-1234-5678, 03(1234)5678
+  `0(?:[5-9]0${D}|[36][1-9]|1[1-9]|[245789][2-9])${D}{7}`, // 09012345678, 0312345678
+  "(?:1[ .-])?(?:[(][2-9][0-9]{2}[)] ?|[2-9][0-9]{2}[ .-])[0-9]{3}[ .-][0-9]{4}", // (415) 555-2671
 ];
 number("phone", phones.join("|"), isPhone);
 
 // Addresses: from the prefecture, or else from the city or ward, to the number of the house. A
 // town alone stays. Without a prefecture, the number must have parts, or there are both a city
 // and a ward: a city that has many of something, or won 3-1, is no address.
-rule("address", ["〒", "都", "道", "府", "県"], `〒[ \\u3000]?${D}{3}${H}?${D}{4}|(?:東京都|北海道|京都府|大阪府|[一-龠]{2,3}県)[^\\s、。,"\\0]{1,12}?[市区町村][^\\s、。,"\\0]{0,20}?${D}+(?:(?:丁目|番地|番|号|の|${H})${D}*)*`);
+rule("address", ["〒", "都", "道", "府", "県"], `〒[ \\u3000]?${D}{3}${H}?${D}{4}|(?:東京都|北海道|京都府|大阪府|[一-龠]{2,3}県)[^\\s、。,"\\0]{1,12}?[市区町村][^\\s、。,"\\0]{0,20}?${D}+(?:(?:丁目|番地|番|号室?|の|${H})${D}*)*`);
 const place = "(?:[一-龠々ヶケ]{1,5}|さいたま|つくば|いわき|ひたちなか|うるま)", town = "[一-龠々ヶケァ-ヴー]{1,12}";
-const parts = `${D}{1,3}(?:丁目${D}{1,4}|番地|番${D}{1,3}号|(?:${H}${D}{1,4}){2})(?:(?:番地?|号|の|${H})${D}*)*`;
+const parts = `${D}{1,3}(?:丁目${D}{1,4}|番地${D}*|番${D}{1,3}号|(?:${H}${D}{1,4}){2})(?:(?:番地?|号室?|の|${H})${D}*)*`;
 rule("address", ["市", "区"], `${place}[市区][一-龠々ヶケァ-ヴーぁ-ん]{1,14}${parts}`, (found, text, at) => !isLetter(text, at + found.length));
 rule("address", ["市"], `${place}市[一-龠々]{1,4}区${town}${D}{1,4}(?:${H}${D}{1,4}|番)?`, (found, text, at) => /^(?:$|[\s、。,()「」<>"';:!?/|]|[のにでへをがとはだもや])/u.test(text.slice(at + found.length, at + found.length + 1)));
+// A building behind the number of a house goes with the address, and so do its floor and room.
+// What begins with a particle is a sentence, and ビルマ, 開館 and 二階堂 are no buildings. These
+// expressions may look around, because they search few signs.
+const buildings = [
+  /^[ \u3000]?(?:[A-Za-z0-9〇一-龠々ァ-ヶー・&]{1,20}|(?![にでへをがはともやの]|から|まで|より|です|[こそあど]の)[ぁ-ん]{2,8}[ァ-ヶー]{0,8})(?:(?:ビル(?:ディング)?|タワー|マンション|アパート|ハイツ|コーポ|ハウス|レジデンス|ヒルズ|プラザ)(?![ァ-ヶー])|(?:[荘寮棟]|(?<![開閉休入来退])館)(?![一-龠]))/u, // 渋谷ビル, さくら荘
+  /^[ \u3000]?[A-Za-z0-9〇一-龠々ァ-ヶー・&]{0,20}(?:(?:(?<=[A-Za-zァ-ヶー])[ \u3000][A-Z地下]{0,2}[0-9]{0,4})?[0-9〇一二三四五六七八九十](?:階(?![建層堂級])|[Ff](?![A-Za-z0-9])|号室)|(?<!第)[0-9]{3,4}号(?![一-龠]))/u, // 渋谷ヒカリエ 10階, 501号
+  /^[ \u3000]?(?:(?:コーポ|ハイツ|メゾン|レジデンス)[一-龠]{1,4}|[A-Z]?-?[0-9]{1,4}号(?![一-龠]))/u, // コーポ田中, A-1号
+];
+const room = /^[一-龠]{0,4}[ \u3000]?(?:[A-Z]-?[0-9]{1,4}|-?[0-9]{3,4})(?![-‐–−%~.:/0-9A-Za-zァ-ヶー一-龠]|,[0-9])/u;
+// behindHouse tells how many signs at a place of a text are such parts, at most three and a number.
+const behindHouse = (text, at) => {
+  const rest = text.slice(at, at + 64), composed = rest.normalize("NFC");
+  let end = 0;
+  for (let i = 0; i < 3; i++) {
+    const left = composed.slice(end);
+    end += buildings.find((find) => find.test(left))?.exec(left)[0].length ?? 0;
+  }
+  if (end > 0) end += room.exec(composed.slice(end))?.[0].length ?? 0;
+  // A text with voice marks that are signs of their own is longer.
+  let length = end;
+  while (length < rest.length && rest.slice(0, length).normalize("NFC") !== composed.slice(0, end)) length++;
+  return length;
+};
 number("address", "[0-9]{1,5} (?:[A-Z][A-Za-z.]* ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct)[.]?(?:,? [A-Z][A-Za-z ]{1,30},? [A-Z]{2} [0-9]{5}(?:-[0-9]{4})?)?", alone);
 
 for (const source of params.also) rules.push({ kind: "custom", hints: [], find: source, flags: "gu" });
@@ -169,7 +197,7 @@ const spliced = (text, cuts) => {
   let end = 0, made = "";
   for (const { from, to, by } of cuts) {
     made += text.slice(end, from) + by;
-    end = to;
+    end = Math.max(end, to);
   }
   return made + text.slice(end);
 };
@@ -189,7 +217,8 @@ const plain = (text) => {
       // If the expression of a rule for keys has a group, that stays: it is the name. So do
       // quotes around the value.
       const [before, behind] = first === "" ? ["", ""] : [/^["'「“]?/u.exec(found.slice(first.length))[0], /["'」”]?$/u.exec(found)[0]];
-      cuts.push({ from: at + first.length + before.length, to: at + found.length - behind.length, by: `[redacted:${kind}]` });
+      const tail = kind === "address" && found[0] !== "〒" ? behindHouse(here, at + found.length) : 0;
+      cuts.push({ from: at + first.length + before.length, to: at + found.length - behind.length + tail, by: `[redacted:${kind}]` });
       return "";
     });
     if (cuts.length === 0) continue;
