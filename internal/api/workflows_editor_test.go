@@ -143,7 +143,7 @@ func TestARecordedCallBecomesATest(t *testing.T) {
 	}
 	d.speak(t, []spoken{
 		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", script), status: 200},
-		put("now", `{"from":"`+call+`"}`).answered(200, `"server":"fault","tool":"echo"`, `"client":"admin"`, `"expect":{"outcome":"ok","changed":true,"arguments":{`, `"response":{"content":[{`),
+		put("now", `{"from":"`+call+`"}`).answered(200, `"server":"fault","tool":"echo"`, `"client":"admin"`, `"expect":{"outcome":"ok","changed":true,"arguments":{`, `"response":{`),
 		put("now", `{"from":"`+call+`"}`).answered(200, `"id":"now"`),
 		put("denied", `{"from":"`+call+`","expect":{"outcome":"denied"}}`).answered(200, `"id":"denied"`),
 		put("x", `{"from":"`+call+`","call":{"params":{}}}`).answered(400, "either from, or call and answer"),
@@ -155,6 +155,21 @@ func TestARecordedCallBecomesATest(t *testing.T) {
 	d.send("POST", "/v1/workflows/w/tests", `{}`).want(t, 200, []string{`"passed":1,"failed":1`, `"want":"denied","got":"ok"`, "redacted"}, []string{secret})
 	denies := `{"tests":[{"id":"t","call":{"params":{"name":"fault__echo","arguments":{"text":"no"}}},"expect":{"outcome":"ok"}}]}`
 	d.send("POST", "/v1/workflows/w/tests", denies).want(t, 200, []string{`"outcome":"denied"`, `"reason":`}, []string{secret})
+}
+
+// What is made of the time or of secrets is no part of a test.
+func TestWhatVariesIsNotKeptInTests(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	d.waitReady()
+	d.send("PUT", "/v1/secrets/PIN", `{"value":"4711"}`).want(t, 200, nil, nil)
+	d.send("POST", "/v1/tools/call", echo("a").body).want(t, 200, nil, nil)
+	call := d.lastCall(t)
+	secret := strings.Replace(hooked("secret", `ctx.request.params.arguments.text = vars.pin`), `"nodes"`, `"vars":{"pin":"${secret:PIN}"},"nodes"`, 1)
+	for id, definition := range map[string]string{"secret": secret, "time": hooked("time", `ctx.request.params.arguments.text = new Date().toISOString().slice(0, 10)`)} {
+		d.send("PUT", "/v1/workflows/"+id, definition).want(t, 200, []string{`"problems":[]`}, nil)
+		d.send("PUT", "/v1/workflows/"+id+"/tests/now", `{"from":"`+call+`"}`).want(t, 200, []string{`"expect":{"outcome":"ok","changed":true}`}, []string{"4711"})
+	}
 }
 
 // A call of a tool that a workflow has renamed is found again.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"regexp"
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
@@ -46,8 +47,12 @@ func (a *API) newTest(r *http.Request, id gateway.Identity, t client.NewWorkflow
 	return out, nil
 }
 
-// expected is what a version of a workflow makes of a test now. Of what it changes, the test
-// has what is the same each time and has no secrets.
+// varies matches definitions that may make something else each time, or of secrets. What is in
+// the script of a module is not known.
+var varies = regexp.MustCompile(`\$\{secret:|"module"|\bDate\b|\brandom\b|\bstate\.`)
+
+// expected is what a version of a workflow makes of a test now. The arguments and the answer
+// are kept if they are the same each time and have no secrets.
 func (a *API) expected(r *http.Request, s workflow.Stored, t workflow.Test) (workflow.Expect, error) {
 	redactor, err := a.opt.Calls.Redactor(r.Context())
 	if err != nil {
@@ -59,8 +64,9 @@ func (a *API) expected(r *http.Request, s workflow.Stored, t workflow.Test) (wor
 	}
 	one, again := done[0], done[1]
 	expect := workflow.Expect{Outcome: one.Outcome, Changed: &one.Trace.Changed}
-	if one.Outcome != workflow.OutcomeOK || !one.Trace.Changed {
-		return expect, nil
+	definition, err := json.Marshal(s.Definition)
+	if err != nil || one.Outcome != workflow.OutcomeOK || !one.Trace.Changed || varies.Match(definition) {
+		return expect, err
 	}
 	keep := func(first, second json.RawMessage) json.RawMessage {
 		if _, found := redactor(first); len(found) > 0 || !bytes.Equal(first, second) {

@@ -41,10 +41,11 @@ func (v *Views) Describe(view gateway.View) Description {
 	if view.Shared() != (gateway.View{}) && !view.Searched() && len(shown) == 1 && gateway.IsExternal(shown[0]) {
 		about := gateway.AboutOf(shown[0])
 		d.Info, d.Capabilities, d.Instructions = about.Info, about.Capabilities, about.Instructions
-		// An editor would show a server without tools as one that works.
+		// An editor would show a server without tools as one that works. Whoever asks may not
+		// be the user whom genkan runs as.
 		if health := gateway.HealthOf(shown[0]); health.Down && about.Info == nil {
 			name := shown[0].Name()
-			d.Instructions = gateway.Textf("Server %s is down and has not listed any tools yet: %s. `genkan servers %s` says more", name, health.Problem, name).In(v.opt.Translate)
+			d.Instructions = gateway.Textf("Server %s is down and has not listed any tools yet: %s. `genkan servers %s` says more", name, health.Problem.Public(), name).In(v.opt.Translate)
 		}
 		return d
 	}

@@ -220,13 +220,13 @@ type downServer struct{ source }
 func (s *downServer) External()            {}
 func (s *downServer) About() gateway.About { return gateway.About{} }
 func (s *downServer) Health() gateway.Health {
-	return gateway.Health{Down: true, Problem: gateway.Textf("there is no file")}
+	return gateway.Health{Down: true, Problem: gateway.Textf("%s is not there", gateway.Private{Full: gateway.Textf("/home/me/x"), Public: gateway.Textf("its file")})}
 }
 
 func TestAServerThatIsDownIsDescribed(t *testing.T) {
 	v, _ := house(config.Config{})
 	v.opt.Mounts = append(v.opt.Mounts, mount(&downServer{source{name: "c"}}, "c"))
-	const want = "Server c is down and has not listed any tools yet: there is no file. `genkan servers c` says more"
+	const want = "Server c is down and has not listed any tools yet: its file is not there. `genkan servers c` says more"
 	if got := v.Describe(gateway.View{Servers: gateway.NewServerSet("c")}); got.Instructions != want || got.Info != nil {
 		t.Errorf("got %+v", got)
 	}

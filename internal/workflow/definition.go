@@ -189,12 +189,15 @@ func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)) }
 func (d *Definition) Same(other *Definition) bool {
 	plain := func(d Definition) []byte {
 		d.Version, d.Enabled, d.CreatedAt, d.UpdatedAt = 0, false, 0, 0
+		d.Mode, d.FailMode = strings.TrimPrefix(d.Mode, "enforce"), strings.TrimPrefix(d.FailMode, "closed")
 		d.Nodes, d.Edges = slices.Clone(d.Nodes), slices.Clone(d.Edges)
 		for i := range d.Nodes {
 			d.Nodes[i].rest = nil
 		}
 		for i := range d.Edges {
-			d.Edges[i].ID, d.Edges[i].rest = "", nil
+			e := &d.Edges[i]
+			handle := e.handle()
+			e.ID, e.SourceHandle, e.rest = "", &handle, nil
 		}
 		raw, _ := json.Marshal(&d)
 		return raw

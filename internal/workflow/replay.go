@@ -144,11 +144,11 @@ func (b *Backtest) add(one Replayed, past Past) {
 	}
 	kind := ""
 	switch t := &one.Trace; {
+	case t.Incomplete():
+		b.Incomplete++
 	case t.Outcome == OutcomeDenied:
 		kind = KindDenied
 		b.Denied++
-	case t.Incomplete():
-		b.Incomplete++
 	case t.Outcome == OutcomeFailed || t.Outcome == OutcomePassed:
 		kind = KindFailed
 		b.Failed++

@@ -346,30 +346,41 @@ func (r *Run) changeResponse(is []byte) error {
 var contentTexts = map[string][]string{"text": {"text"}, "image": {"data", "mimeType"}, "audio": {"data", "mimeType"}, "resource_link": {"uri", "name"}}
 
 // checkContent checks the content items that a response has and did not have before. Clients
-// refuse a whole answer for one that breaks the protocol. What the server itself left out may
-// stay left out.
+// refuse a whole answer for one that breaks the protocol. What the server itself left out of an
+// item may stay left out.
 func checkContent(was, is []byte) error {
-	before, after := contentOf(was), contentOf(is)
-	isText := func(item []byte, name string) bool { return bytes.HasPrefix(jsonrpc.Lookup(item, name), []byte{'"'}) }
-	at := func(i int) []byte {
-		if i < 0 || i >= len(before) {
-			return nil
+	before := contentOf(was)
+	var known map[string]bool
+	for i, item := range contentOf(is) {
+		var old []byte
+		if i < len(before) {
+			old = before[i]
 		}
-		return before[i]
-	}
-	for i, item := range after {
-		old := at(i)
-		// Items may have been added or removed before this one.
-		if bytes.Equal(old, item) || bytes.Equal(at(len(before)-len(after)+i), item) {
+		if bytes.Equal(old, item) {
 			continue
 		}
-		for _, name := range append([]string{"type"}, contentTexts[jsonrpc.LookupText(item, "type")]...) {
-			if !isText(item, name) && (old == nil || isText(old, name)) {
+		if known == nil {
+			known = map[string]bool{}
+			for _, one := range before {
+				known[string(one)] = true
+			}
+		}
+		if known[string(item)] {
+			continue
+		}
+		kind := jsonrpc.LookupText(item, "type")
+		isSame := old != nil && jsonrpc.LookupText(old, "type") == kind
+		for _, name := range append([]string{"type"}, contentTexts[kind]...) {
+			if !isText(item, name) && (!isSame || isText(old, name) || jsonrpc.Lookup(item, name) != nil) {
 				return failure("a hook left a response that clients cannot read: content[%d].%s must be a string", i, name)
 			}
 		}
 	}
 	return nil
+}
+
+func isText(object []byte, key string) bool {
+	return bytes.HasPrefix(jsonrpc.Lookup(object, key), []byte{'"'})
 }
 
 // contentOf returns the content items of a response.

@@ -60,10 +60,10 @@ type Trace struct {
 	Steps  []Step
 }
 
-// Incomplete reports whether the run of a replay ended because a script needed what a replay
-// does not do. What becomes of such a call is not known.
+// Incomplete reports whether a script failed in a replay because it needed what a replay does
+// not do. What becomes of such a call is not known, wherever the workflow went on.
 func (t *Trace) Incomplete() bool {
-	return t.Outcome != OutcomeOK && slices.ContainsFunc(t.Steps, func(s Step) bool {
+	return slices.ContainsFunc(t.Steps, func(s Step) bool {
 		return s.Status == StatusError && strings.Contains(s.Error, errSkipped.Error())
 	})
 }

@@ -156,7 +156,7 @@ test.describe("clients", () => {
 		await expect(dialog).toContainText('"genkan"');
 		await accessible(page);
 		await dialog.getByRole("button", { name: "Connect" }).click();
-		await expect(row).toContainText("connected");
+		await expect(row.getByText("connected", { exact: true })).toBeVisible();
 		const client = await genkan.client(entry());
 		expect((await client.listTools()).tools.map(({ name }) => name)).toContain("fault__echo");
 		await row.getByRole("button", { name: "Disconnect" }).click();

@@ -95,7 +95,7 @@ test("a sample that no workflow has changed is preferred, and one that was chang
 		.getByRole("button", { name: /gone@example.com/ })
 		.click();
 	await expect(input.getByRole("note")).toHaveText(
-		"This call was changed by “Redact all” then. Here is what was sent to the server, and its answer.",
+		"This call was changed by “Redact all” then. Here is what the client sent, and what the server answered.",
 	);
 	await expect(input).toContainText("gone@example.com");
 	// A replay shows what was there before a step, also where the record does not have it.

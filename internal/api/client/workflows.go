@@ -231,10 +231,11 @@ type ReplayResult struct {
 	// Whoever may replay a call sees what was sent and answered anyway, in the result of a
 	// workflow that changes nothing.
 	Given      *ReplayGiven `json:"given,omitempty" doc:"What the workflow was run on."`
-	Incomplete bool         `json:"incomplete,omitempty" doc:"The workflow failed because a script needed what a replay does not do: it called a tool, or fetched something. What becomes of such a call is not known."`
+	Incomplete bool         `json:"incomplete,omitempty" doc:"A script failed because it needed what a replay does not do: it called a tool, or fetched something. What becomes of such a call is not known."`
 }
 
-// ReplayGiven is a call of the history as it was sent, and its server's answer, without secrets.
+// ReplayGiven is a call of the history as its client made it, and what its server answered,
+// without secrets.
 type ReplayGiven struct {
 	Params   json.RawMessage `json:"params"`
 	Answer   json.RawMessage `json:"answer"`

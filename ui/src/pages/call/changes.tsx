@@ -47,8 +47,12 @@ export function changedBySteps(call: S["CallDetails"]): Map<S["WorkflowStep"], C
 
 /** wouldHave says what a workflow in shadow would have done to the call. */
 export function wouldHave(trace: S["WorkflowTrace"]): string {
-	if (trace.outcome === "denied") return t("It would have denied the call.");
-	if (trace.outcome === "failed") return t("It would have failed, and refused the call.");
+	if (trace.outcome === "denied")
+		return trace.sent ? t("It would have withheld the answer.") : t("It would have denied the call.");
+	if (trace.outcome === "failed")
+		return trace.sent
+			? t("It would have failed, and withheld the answer.")
+			: t("It would have failed, and refused the call.");
 	if (trace.outcome === "dropped") return t("It was not run, so nobody knows what it would have done.");
 	if (!trace.changed) return t("It would have let the call through as it was.");
 	const paths = trace.steps

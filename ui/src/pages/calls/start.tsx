@@ -18,7 +18,7 @@ import {
 	Spinner,
 	say,
 } from "@/ui";
-import { about, isEmpty, oneForAll, undo, unreadable } from "../clients/change";
+import { about, askEmpty, isEmpty, oneForAll, undo, unreadable } from "../clients/change";
 import { Down, Lines } from "../clients/lines";
 import { moves } from "../servers/state";
 import type { Call } from "./rows";
@@ -356,7 +356,7 @@ function Client({
 	const ask = async (dryRun: boolean) => {
 		const { data } = await api.POST("/v1/connections/{client}", {
 			params: { path: { client: client.name } },
-			body: { dryRun, aggregate: isEmpty(client) },
+			body: { dryRun, aggregate: await askEmpty(client) },
 		});
 		return data!;
 	};
@@ -383,6 +383,9 @@ function Client({
 				{file.problem && (
 					<div className="text-bad text-sm">{t("The file cannot be read. Correct it by hand first.")}</div>
 				)}
+				{!client.connected && !file.problem && isEmpty(client) && (
+					<div className="text-muted text-xs">{oneForAll()}</div>
+				)}
 				{client.connected && !called && (
 					<div className="text-muted text-xs">
 						{t("Restart {name} if it was open, so that it reads its file again.", { name: client.title })}
@@ -403,7 +406,13 @@ function Client({
 						look={primary && ready ? "primary" : "plain"}
 						busy={busy}
 						disabled={!ready}
-						title={ready ? undefined : t("Nothing would change: import its servers first.")}
+						title={
+							ready
+								? undefined
+								: isEmpty(client)
+									? t("There is no server yet to connect it to.")
+									: t("Nothing would change: import its servers first.")
+						}
 						onClick={() => void connect()}
 					>
 						{t("Connect")}

@@ -7,6 +7,13 @@ type Client = Pick<S["ClientConnection"], "name" | "title">;
 /** isEmpty tells whether a client has no servers of its own. Connected, it gets one entry for all. */
 export const isEmpty = ({ files }: S["ClientConnection"]): boolean => files.every((file) => file.servers === 0);
 
+/** askEmpty looks once more: an entry for all takes the place of those that a client has. */
+export async function askEmpty({ name }: Client): Promise<boolean> {
+	const { data } = await api.GET("/v1/connections");
+	const now = data!.connections.find((one) => one.name === name);
+	return now !== undefined && isEmpty(now);
+}
+
 export const oneForAll = (): string =>
 	t("One entry leads to all servers. Tools are called by their server and their name, such as github__list_issues.");
 

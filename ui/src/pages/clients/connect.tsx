@@ -3,8 +3,8 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { query, refresh, type S } from "@/api/client";
 import { list, quoted, t, tn } from "@/lang";
-import { Button, Cap, Card, Dialog, LinkButton, Loaded, Picked, Problem, say } from "@/ui";
-import { about, isEmpty, oneForAll } from "./change";
+import { Button, Cap, Card, complain, Dialog, LinkButton, Loaded, Picked, Problem, say } from "@/ui";
+import { about, askEmpty, isEmpty, oneForAll } from "./change";
 import { Down, Lines } from "./lines";
 
 /** Connect shows what connecting a client would change, and does it. */
@@ -29,7 +29,12 @@ export function Connect({
 		{ staleTime: 0, gcTime: 0, enabled: add?.length !== 0, placeholderData: keepPreviousData },
 	);
 	const connect = query.useMutation("post", "/v1/connections/{client}");
-	const start = () =>
+	const start = async () => {
+		if (body.aggregate && !(await askEmpty(client))) {
+			refresh("/v1/connections");
+			say(t("The file of {title} was changed meanwhile. Look at the change again.", { title: client.title }));
+			return onClose();
+		}
 		connect.mutate(
 			{ params: { path }, body },
 			{
@@ -49,6 +54,7 @@ export function Connect({
 				},
 			},
 		);
+	};
 	const planned = add?.length === 0 ? [] : plan.data?.files;
 	const files = planned?.filter((file) => file.entries?.length || file.notImported?.length || file.problem);
 	const any = files?.some((file) => file.entries?.length);
@@ -62,7 +68,7 @@ export function Connect({
 			actions={
 				<>
 					<Button onClick={onClose}>{t("Cancel")}</Button>
-					<Button look="primary" disabled={!any} busy={connect.isPending} onClick={start}>
+					<Button look="primary" disabled={!any} busy={connect.isPending} onClick={() => void start().catch(complain)}>
 						{lacking ? t("Add") : t("Connect")}
 					</Button>
 				</>

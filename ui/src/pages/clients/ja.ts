@@ -43,6 +43,9 @@ export default {
 		"次の設定のエントリが Genkan 経由になります。ツールの名前は変わりません。大きな応答を分けて読むツール read_result が 1 つ加わります。ファイルのほかの部分は変更せず、変更前のファイルも保管します。",
 	"One entry leads to all servers. Tools are called by their server and their name, such as github__list_issues.":
 		"1 つのエントリで、すべてのサーバーにつながります。ツールの名前は github__list_issues のように、サーバーの名前が前に付きます。",
+	"The file of {title} was changed meanwhile. Look at the change again.":
+		"{title} のファイルがその間に変更されました。変更内容をもう一度確認してください。",
+	"There is no server yet to connect it to.": "つなぐサーバーがまだありません。",
 	"Nothing would change: import its servers first.": "変更するものがありません。先にサーバーを取り込んでください。",
 	"Stay as they are, because Genkan does not have them: {names}": "Genkan にないため、変更しないサーバー：{names}",
 	"Access tokens": "アクセストークン",

@@ -30,7 +30,7 @@ export function Down({ files }: { files: S["ConnectedFile"][] }) {
 	if (broken.length === 0) return null;
 	return (
 		<p className="rounded-lg bg-warn-soft px-4 py-3 text-warn">
-			{t("Down in Genkan, so it will not work in the client either: {names}.", { names: both(broken) })}
+			{t("Down in Genkan, so it will not work in the client either: {names}.", { names: both(new Set(broken)) })}
 		</p>
 	);
 }

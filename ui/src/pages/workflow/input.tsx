@@ -45,7 +45,9 @@ export function InputPane() {
 	const noSample = useEditor((s) => s.noSample);
 	const isList = useEditor((s) => s.draft.workflowType === toolsList);
 	const replay = useEditor(replayOf);
-	const given = replay && replay.call === sample?.id ? replay.result.given : undefined;
+	const isOf = replay !== null && replay.call === sample?.id;
+	const given = isOf ? replay.result.given : undefined;
+	const whole = useMemo(() => sample && givenTo(sample, isOf ? replay : null), [sample, isOf, replay]);
 	const node = useEditor((s) => s.selected.at(-1) ?? "");
 	const [choosing, setChoosing] = useState(false);
 	const { choose, newest, isChosen } = useInput();
@@ -79,7 +81,7 @@ export function InputPane() {
 				)}
 			</Cap>
 			{sample && <Changed sample={sample} given={given !== undefined} />}
-			{sample && <Masked value={givenTo(sample, replay)} redacted={given ? given.redacted : sample.redacted} />}
+			{sample && <Masked value={whole} redacted={given ? given.redacted : sample.redacted} />}
 			{shown ? (
 				<div
 					className="min-h-0 flex-1 overflow-auto px-4 py-3"
@@ -156,7 +158,10 @@ function Changed({ sample, given }: { sample: S["CallDetails"]; given: boolean }
 	return (
 		<p role="note" className="shrink-0 border-line border-b bg-warn-soft px-4 py-2 text-warn text-xs">
 			{given
-				? t("This call was changed by {names} then. Here is what was sent to the server, and its answer.", values)
+				? t(
+						"This call was changed by {names} then. Here is what the client sent, and what the server answered.",
+						values,
+					)
 				: t("This call was changed by {names} then. A replay shows what it was before.", values)}
 		</p>
 	);

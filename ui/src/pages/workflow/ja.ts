@@ -128,8 +128,8 @@ export default {
 	"Nothing is stored yet. The first change is.": "まだ保存していません。最初の変更で保存します。",
 	"This view masks what {rules} found. In a real call, the workflow gets the real value.":
 		"この画面では、ルール {rules} に該当する値を伏せています。実際の呼び出しでは、ワークフローに本来の値が渡ります。",
-	"This call was changed by {names} then. Here is what was sent to the server, and its answer.":
-		"この呼び出しは、当時 {names} が変更しました。ここに表示しているのは、サーバーに送った内容とサーバーの応答です。",
+	"This call was changed by {names} then. Here is what the client sent, and what the server answered.":
+		"この呼び出しは、当時 {names} が変更しました。ここに表示しているのは、クライアントが送った内容と、サーバーの応答です。",
 	"This call was changed by {names} then. A replay shows what it was before.":
 		"この呼び出しは、当時 {names} が変更しました。下書きを試すと、変更前の内容を表示します。",
 	"“{name}”": "「{name}」",

@@ -33,7 +33,7 @@ export function OutputPane() {
 	const changedThen = useMemo(() => (sample && ran ? changedBySteps(sample) : null), [sample, ran]);
 	const stats = useEditor((s) => s.stats[id]);
 	const masks = useMemo(() => new Set(replay?.result.redacted), [replay]);
-	const given = replay?.result.given;
+	const given = replay && replay.call === sample?.id ? replay.result.given : undefined;
 	const masked = useMemo(
 		() => new Set([...masks, ...((given ? given.redacted : sample?.redacted) ?? [])]),
 		[masks, given, sample],

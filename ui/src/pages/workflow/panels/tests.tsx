@@ -259,7 +259,8 @@ const expectations: { id: string; title: string; expect: S["NewWorkflowTest"]["e
 /** expectation says in a few words what a test expects. */
 function expectation(expect: S["ExpectedOutcome"]): string {
 	const { outcome, changed } = expect;
-	if (expect.response !== undefined || expect.arguments !== undefined) return t("it goes through, changed like this");
+	if (outcome === "ok" && changed && (expect.response !== undefined || expect.arguments !== undefined))
+		return t("it goes through, changed like this");
 	const known = expectations.find(
 		(one) => one.expect && one.expect.outcome === outcome && (one.expect.changed ?? changed) === changed,
 	);

@@ -7,7 +7,6 @@ import { ago, between, t, tn, whole } from "../../../lang";
 import { Button, Cap, Chip, Confirm, complain, cx, Dot, Loaded, Select, say } from "../../../ui";
 import { type Change, changesBetween } from "../changes";
 import { type Definition, nodeOf } from "../definition";
-import { useInForce } from "../header";
 import { placed } from "../layout";
 import { Diff } from "../output";
 import { readWorkflow, workflowOptions } from "../read";
@@ -23,7 +22,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
 	const baseAt = useEditor((s) => s.baseAt);
 	const running = useEditor((s) => s.info?.runningVersion);
 	const stopped = useEditor((s) => s.info?.stoppedVersion);
-	const inForce = useInForce();
+	const drafted = useEditor((s) => s.info?.drafted === true);
 	const [search, setSearch] = useAddress();
 	const shown = Number(search.get("version")) || null;
 	const versions = query.useQuery("get", "/v1/workflows/{id}/versions", { params: { path: { id } } }, { staleTime: 0 });
@@ -88,10 +87,12 @@ export function Versions({ onClose }: { onClose: () => void }) {
 										{i === 0 &&
 											v.version !== running &&
 											v.version !== stopped &&
-											(inForce ? (
-												<span className="text-muted text-xs">{t("the same as v{version}", { version: running! })}</span>
-											) : (
+											(drafted ? (
 												<Chip>{t("draft")}</Chip>
+											) : (
+												<span className="text-muted text-xs">
+													{t("the same as v{version}", { version: running ?? stopped ?? 0 })}
+												</span>
 											))}
 										{v.version !== running &&
 											v.version !== stopped &&
