@@ -238,6 +238,8 @@ export default {
 	"{n} tools": "ツール {n} 個",
 	"Tools are matched as server__tool: {pattern} is for those of any server.":
 		"ツールは server__tool の形で照合します。どのサーバーのツールにも一致させるには、{pattern} と書きます。",
+	"No call that this workflow is for can be the input. {n} calls of the history cannot: they did not reach a server, or are not kept whole.":
+		"入力に使える対象の呼び出しがありません。記録のうち {n} 件は、サーバーに届かなかったか、全体が保存されていないため使えません。",
 	"No tool matches.": "対象のツールはありません。",
 	"{n} steps are selected": "ノード {n} 個を選択中",
 	"Drag moves them together. Ctrl+C copies them as JSON, D duplicates, Delete removes.":

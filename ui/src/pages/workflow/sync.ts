@@ -347,13 +347,13 @@ export async function isFor(draft: Definition, signal?: AbortSignal, last = look
 	const settings = { ...draft, match: draft.match && { ...draft.match, clients }, ...trivial };
 	const { problems, matches } = await check(settings, signal);
 	if (problems[0] || draft.workflowType === toolsList)
-		return { calls: new Set<string>(), problem: problems[0]?.reason, matches };
+		return { calls: new Set<string>(), skipped: 0, problem: problems[0]?.reason, matches };
 	const { data } = await api.POST("/v1/workflows/{id}/backtest", {
 		params: { path: { id: draft.id } },
 		body: { last, definition: settings as never },
 		signal,
 	});
-	return { calls: new Set(data!.matched), problem: undefined, matches };
+	return { calls: new Set(data!.matched), skipped: data!.skipped, problem: undefined, matches };
 }
 
 /** How many of the last calls may be the sample; the latter where these have none. */
@@ -369,8 +369,9 @@ export async function findSample(
 	deep: boolean,
 ): Promise<{ sample: S["CallDetails"] | null | undefined; noSample: string }> {
 	const { draft } = editor();
-	let { calls, problem, matches } = await isFor(draft, signal);
-	if (deep && !problem && calls.size === 0) ({ calls, problem, matches } = await isFor(draft, signal, lookedBack));
+	let { calls, skipped, problem, matches } = await isFor(draft, signal);
+	if (deep && !problem && calls.size === 0)
+		({ calls, skipped, problem, matches } = await isFor(draft, signal, lookedBack));
 	if (problem) return { sample: undefined, noSample: t("No call is looked for: {reason}", { reason: ended(problem) }) };
 	let best: { sample: S["CallDetails"]; worth: number } | undefined;
 	for (const id of [...calls].slice(0, 12)) {
@@ -387,7 +388,13 @@ export async function findSample(
 			? noServerText(matches.noServers)
 			: matches.tools === 0
 				? t("The servers offer nothing that this workflow is for. Check “For”, “Servers” and “Tools”.")
-				: "",
+				: skipped > 0
+					? tn(
+							skipped,
+							"No call that this workflow is for can be the input. {n} call of the history cannot: it did not reach a server, or is not kept whole.",
+							"No call that this workflow is for can be the input. {n} calls of the history cannot: they did not reach a server, or are not kept whole.",
+						)
+					: "",
 	};
 }
 
