@@ -105,6 +105,7 @@ test("the page of a call says why a workflow failed", async ({ signedIn: page, g
 	const { calls } = await genkan.rest<{ calls: { id: string }[] }>("GET", "/v1/calls?limit=1");
 	await go(page, genkan, `calls/${calls[0]!.id}`);
 	await expect(page.getByRole("main")).toContainText("(limits.payloadKB)");
+	await expect(page.getByRole("main")).toContainText("The tool was called, and its answer was withheld.");
 	await genkan.rest("POST", "/v1/workflows/small/disable");
 });
 

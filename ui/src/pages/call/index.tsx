@@ -190,6 +190,9 @@ function Sentence({ call }: { call: Details }) {
 		call.attempts > 1 && t("{n} attempts", { n: call.attempts }),
 	].filter(Boolean);
 	const denier = call.workflows?.find((trace) => trace.outcome === "denied" && trace.mode !== "shadow");
+	const withheld = call.workflows?.some(
+		({ mode, sent, outcome }) => mode !== "shadow" && sent && (outcome === "failed" || outcome === "denied"),
+	);
 	const values: Record<string, ReactNode> = {
 		client: (
 			<b className="font-semibold" title={call.program}>
@@ -235,6 +238,7 @@ function Sentence({ call }: { call: Details }) {
 				: call.outcome === "canceled"
 					? t("{client} called {tool} at {time}. It was canceled after {took} ({parts}).")
 					: t("{client} called {tool} at {time}. It failed after {took} ({parts}): {outcome}."),
+		withheld && t("The tool was called, and its answer was withheld."),
 		call.through && t("It came through {through}."),
 		call.parent && t("The call {parent} made it."),
 		(call.outcome === "ok" || call.tokensOut > 0) &&

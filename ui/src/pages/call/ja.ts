@@ -10,6 +10,7 @@ export default {
 	"None ran, or the record was not kept: Genkan keeps those of the last calls since it started.":
 		"実行されていないか、記録が残っていません。ノードごとの記録が残るのは、Genkan を起動してからの直近の呼び出しだけです。",
 	"It would have denied the call.": "実際に動いていれば、呼び出しを拒否していました。",
+	"The tool was called, and its answer was withheld.": "ツールは呼び出されましたが、応答は渡されませんでした。",
 	"It would have withheld the answer.": "実際に動いていれば、応答を渡しませんでした。",
 	"It would have failed, and withheld the answer.": "実際に動いていれば、失敗し、応答を渡しませんでした。",
 	"It would have failed, and refused the call.": "実際に動いていれば、失敗して呼び出しを拒否していました。",
