@@ -220,7 +220,7 @@ type downServer struct{ source }
 func (s *downServer) External()            {}
 func (s *downServer) About() gateway.About { return gateway.About{} }
 func (s *downServer) Health() gateway.Health {
-	return gateway.Health{Down: true, Problem: gateway.Textf("%s is not there", gateway.Private{Full: gateway.Textf("/home/me/x"), Public: gateway.Textf("its file")})}
+	return gateway.Health{Down: true, Problem: gateway.Textf("%s is not there", gateway.Private{Full: gateway.Textf("a private place"), Public: gateway.Textf("its file")})}
 }
 
 func TestAServerThatIsDownIsDescribed(t *testing.T) {
