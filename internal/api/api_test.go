@@ -192,8 +192,8 @@ func TestREST(t *testing.T) {
 			`"server":"fault"`, `"parameters":[{"name":"text","type":"string","description":"What to return.","required":true}]`, `"version":"1.0.0"`,
 			`"enabled":true`, `"tags":[]`, `"examples":[]`, `"registeredAt":"20`,
 		}},
-		"unknown tool":            {request: []string{"GET", "/v1/tools/nothing", ""}, status: 404, has: []string{`"code":"TOOL_NOT_FOUND"`, "Tool not found: nothing"}},
-		"servers":                 {request: []string{"GET", "/v1/servers", ""}, status: 200, has: []string{`"name":"fault"`, `"era":"modern"`, `"tools":11`}, hasNot: []string{"command", "GENKAN"}},
+		"unknown tool": {request: []string{"GET", "/v1/tools/nothing", ""}, status: 404, has: []string{`"code":"TOOL_NOT_FOUND"`, "Tool not found: nothing"}},
+		"servers":      {request: []string{"GET", "/v1/servers", ""}, status: 200, has: []string{`"name":"fault"`, `"era":"modern"`, `"tools":11`}, hasNot: []string{"command", "GENKAN"}},
 		// It is pinged where the call that times out came before.
 		"one server":              {request: []string{"GET", "/v1/servers/fault", ""}, status: 200, has: []string{`"name":"fault","state":"`, `"transport":"stdio","tools":11`, `"starts":1`}},
 		"unknown server":          {request: []string{"GET", "/v1/servers/nobody", ""}, status: 404, has: []string{`"code":"NOT_FOUND"`}},
