@@ -233,7 +233,7 @@ export default {
 	"{list}.": "結果：{list}。",
 	"{n} problems keep it from being enabled.": "問題が {n} 件あるため、有効にできません。",
 	"It is for {n} of the last {all} calls that could be tried.":
-		"試せた直近 {all} 件の呼び出しのうち、{n} 件が対象です。",
+		"直近の呼び出し {all} 件で試しました。このうち {n} 件が対象です。",
 	"{n} servers": "サーバー {n} 個",
 	"{n} tools": "ツール {n} 個",
 	"Tools are matched as server__tool: {pattern} is for those of any server.":
@@ -470,8 +470,8 @@ export default {
 		"変更前のテキストが {structured} に残っています。エージェントはこちらも読みます。{map} を使うと両方を変更できます。",
 	"Only calls with the value of the input go this way: {condition}":
 		"入力と同じ値の呼び出しだけがこちらに進みます：{condition}",
-	"It is for the one call that could be tried.": "試せた 1 件の呼び出しが対象です。",
-	"It is not for the one call that could be tried.": "試せた 1 件の呼び出しは対象外です。",
+	"It is for the one call that could be tried.": "直近の呼び出し 1 件で試しました。この 1 件が対象です。",
+	"It is not for the one call that could be tried.": "直近の呼び出し 1 件で試しました。この 1 件は対象外です。",
 	"What becomes of {n} calls is not known: a script fetches something or calls a tool, and a trial does not.":
 		"{n} 件の結果は不明です。スクリプトが fetch や別のツールを使いますが、試すときは何も送信しません。",
 	"It runs around {tools} ({where}).": "対象：{tools}（{where}）。",
