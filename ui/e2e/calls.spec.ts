@@ -555,5 +555,5 @@ test("a narrow window shows when calls were made, and by whom", async ({ genkan,
 	await expect(row(page, "echo").getByText(/\d:\d\d.* · admin/)).toBeVisible();
 	await page.setViewportSize({ width: 1280, height: 860 });
 	await expect(row(page, "echo").getByText(/\d:\d\d.* · admin/)).toBeHidden();
-	expect((await row(page, "echo").boundingBox())!.height).toBe(36);
+	await expect.poll(async () => (await row(page, "echo").boundingBox())!.height).toBe(36);
 });
