@@ -191,7 +191,8 @@ function Sentence({ call }: { call: Details }) {
 	].filter(Boolean);
 	const denier = call.workflows?.find((trace) => trace.outcome === "denied" && trace.mode !== "shadow");
 	const withheld = call.workflows?.some(
-		({ mode, sent, outcome }) => mode !== "shadow" && sent && (outcome === "failed" || outcome === "denied"),
+		({ mode, detached, sent, outcome }) =>
+			mode !== "shadow" && !detached && sent && (outcome === "failed" || outcome === "denied"),
 	);
 	const values: Record<string, ReactNode> = {
 		client: (

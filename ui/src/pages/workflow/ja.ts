@@ -182,7 +182,7 @@ export default {
 		"この呼び出しの結果は不明です。スクリプトが fetch や別のツールを使いますが、試すときは何も送信しません。",
 	"The agent would be told:": "エージェントに伝わる内容：",
 	"The agent was told:": "エージェントに伝わった内容：",
-	"(call {n} of {all} is shown)": "（{all} 件中 {n} 件目を表示中）",
+	"(example {n} of {all} is shown)": "（例 {all} 件のうち {n} 件目を表示中）",
 	"The workflow fails, and the call is refused.": "ワークフローが失敗し、呼び出しを拒否します。",
 	"The call goes through, changed.": "呼び出しを書き換えて通します。",
 	"The call goes through as it is.": "呼び出しをそのまま通します。",

@@ -418,7 +418,7 @@ function Such({
 			{between()}
 			{at >= 0 && (
 				<>
-					<span className="text-faint">{t("(call {n} of {all} is shown)", { n: at + 1, all: calls.length })}</span>
+					<span className="text-faint">{t("(example {n} of {all} is shown)", { n: at + 1, all: calls.length })}</span>
 					{between()}
 				</>
 			)}

@@ -22,7 +22,7 @@ export function Versions({ onClose }: { onClose: () => void }) {
 	const baseAt = useEditor((s) => s.baseAt);
 	const running = useEditor((s) => s.info?.runningVersion);
 	const stopped = useEditor((s) => s.info?.stoppedVersion);
-	const drafted = useEditor((s) => s.info?.drafted === true);
+	const drafted = useEditor((s) => !s.info || s.info.drafted === true);
 	const [search, setSearch] = useAddress();
 	const shown = Number(search.get("version")) || null;
 	const versions = query.useQuery("get", "/v1/workflows/{id}/versions", { params: { path: { id } } }, { staleTime: 0 });

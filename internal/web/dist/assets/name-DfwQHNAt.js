@@ -1,0 +1,1 @@
+import{ut as e}from"./react-CGZbq5Ef.js";var t=e();function n({tool:{name:e,server:n}}){let r=e.startsWith(`${n}__`)?`${n}__`:``;return(0,t.jsxs)(`span`,{className:`line block font-medium`,title:e,children:[(0,t.jsx)(`span`,{className:`max-md:hidden`,children:r}),e.slice(r.length)]})}export{n as t};
