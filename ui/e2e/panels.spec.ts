@@ -329,6 +329,7 @@ test("enabling warns of calls that would be refused because the workflow fails",
 		.getByRole("button", { name: "1 call would be refused or get no answer, because the workflow fails." })
 		.click();
 	await expect(page).toHaveURL(new RegExp(`call=${call}`));
+	await expect(bar).toContainText("(example 1 of 1 is shown)");
 	await accessible(page);
 });
 
